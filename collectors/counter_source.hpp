@@ -1,0 +1,29 @@
+#pragma once
+
+#include "collectors/trace.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace collectors {
+
+/// Where byte counters come from. `read` is called in the sampling loop: it does not throw and does not allocate.
+class CounterSource {
+public:
+    struct Counters {
+        std::uint64_t rx_bytes = 0;
+        std::uint64_t tx_bytes = 0;
+        std::int64_t begin_ns = 0;  ///< CLOCK_MONOTONIC before the rx read
+        std::int64_t middle_ns = 0; ///< between both reads
+        std::int64_t end_ns = 0;    ///< after the tx read
+        int error = 0;              ///< errno of the read that failed; then the values mean nothing
+    };
+
+    virtual ~CounterSource() = default;
+    virtual Counters read() noexcept = 0;
+    /// For the sidecar: "sysfs", ...
+    virtual std::string name() const = 0;
+};
+
+} // namespace collectors

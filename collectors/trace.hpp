@@ -1,0 +1,73 @@
+#pragma once
+
+#include "collectors/units.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace collectors {
+
+enum class Direction { tx, rx };
+
+/// Why a sample is special; a bit set in `Sample::flags` and in the CSV column `flags`.
+enum SampleFlag : std::uint32_t {
+    missed_ticks = 1, ///< at least one tick before this sample was skipped: it came too late
+    failed_reads = 2, ///< at least one read before this sample failed or was dropped (ring full): a gap
+    new_segment = 4,  ///< a counter fell or the device came back: no difference may span this sample's start
+};
+
+/// One reading of both byte counters. The rx counter was read within [t_ns, t_ns + rx_width_ns], the tx counter
+/// within [t_ns + rx_width_ns, t_ns + rx_width_ns + tx_width_ns]; t_ns counts from the start of the trace.
+struct Sample {
+    std::int64_t t_ns = 0;
+    std::uint32_t rx_width_ns = 0;
+    std::uint32_t tx_width_ns = 0;
+    std::uint64_t rx_bytes = 0;
+    std::uint64_t tx_bytes = 0;
+    std::uint32_t flags = 0;
+
+    bool operator==(const Sample&) const = default;
+};
+
+/// What a trace says about itself; the JSON sidecar.
+struct TraceInfo {
+    std::string host;
+    std::string interface;
+    std::string source;                    ///< "sysfs", "prediction", ...
+    std::string byte_unit;                 ///< what one counted byte is, e.g. "device (without FCS)"
+    std::chrono::nanoseconds interval{0};  ///< asked for; 0 when the samples follow no grid (prediction)
+    std::int64_t start_monotonic_ns = 0;   ///< CLOCK_MONOTONIC at t_ns = 0
+    std::int64_t start_realtime_ns = 0;    ///< CLOCK_REALTIME at the same moment
+    std::uint64_t missed = 0;              ///< ticks that were skipped because the sampler woke too late
+    std::uint64_t failed = 0;              ///< reads that failed or did not fit into the ring
+    bool complete = false;                 ///< false: the sampler was killed before it could finish the file
+    std::string reason;                    ///< why recording ended: "duration", "stopped", "signal 15", ...
+
+    bool operator==(const TraceInfo&) const = default;
+};
+
+/// NIC counters over time.
+struct Trace {
+    TraceInfo info;
+    std::vector<Sample> samples;
+};
+
+/// One reading of one counter: the value held at some instant within [begin_ns, end_ns].
+struct Reading {
+    std::int64_t begin_ns = 0;
+    std::int64_t end_ns = 0;
+    std::uint64_t bytes = 0;
+    bool new_segment = false;
+
+    bool operator==(const Reading&) const = default;
+};
+
+/// The readings of one direction whose windows lie inside [from, to] (trace time).
+std::vector<Reading> readings(const Trace& trace, Direction direction,
+                              std::chrono::nanoseconds from = std::chrono::nanoseconds::min(),
+                              std::chrono::nanoseconds to = std::chrono::nanoseconds::max());
+
+} // namespace collectors

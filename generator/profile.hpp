@@ -1,0 +1,161 @@
+#pragma once
+
+#include "collectors/units.hpp"
+#include "generator/model.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace generator {
+
+using collectors::BitRate;
+using std::chrono::nanoseconds;
+
+/// The user's mistake in a profile or an option; exit code 2. The message names file, JSON path and rule.
+class ProfileError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+enum class ReadyCurve { arithmetic, fp32, tensor, uniform }; ///< when gradients become ready during backward
+enum class Bucketing { single, ddp, per_tensor, explicit_list };
+enum class Algorithm { ring };
+
+/// Forward, backward and optimizer time of one iteration.
+struct ComputeTimes {
+    nanoseconds forward{0};
+    nanoseconds backward{0};
+    nanoseconds optimizer{0};
+
+    nanoseconds total() const { return forward + backward + optimizer; }
+    bool operator==(const ComputeTimes&) const = default;
+};
+
+/// T_i = T (1 + drift + white): drift is AR(1). Standard deviations are shares of T.
+struct Jitter {
+    double drift_sd = 0;
+    double drift_rho = 0.9;
+    double white_sd = 0;
+};
+
+/// A bucket that the profile gives directly, instead of deriving it from tensors.
+struct ExplicitBucket {
+    std::uint64_t bytes = 0;
+    nanoseconds ready_after{0}; ///< from the start of the iteration
+};
+
+struct GradientSettings {
+    Bucketing bucketing = Bucketing::single;
+    std::uint64_t first_bucket_bytes = 1048576;         ///< ddp: cap of the first bucket
+    std::uint64_t bucket_cap_bytes = 26214400;          ///< ddp: cap of the others
+    bool first_iteration_single = true;                 ///< ddp: iteration 0 sends the model as one bucket
+    bool overlap = false;                               ///< false: every bucket is ready after backward
+    bool broadcast_buffers = false;                     ///< rank 0 broadcasts batch-norm buffers before forward
+    std::vector<ExplicitBucket> buckets;                ///< explicit_list
+};
+
+struct CollectiveSettings {
+    Algorithm algorithm = Algorithm::ring;
+    std::uint64_t segment_bytes = 65536; ///< a chunk is handed on in pieces of this size
+};
+
+struct PortRange {
+    std::uint16_t first = 0; ///< 0: the kernel chooses
+    std::uint16_t last = 0;
+};
+
+struct NetworkSettings {
+    std::vector<std::string> interfaces; ///< names, prefixes ("eth*") or CIDR; empty: chosen at run time
+    PortRange ports;
+    std::string congestion_control;      ///< empty: the kernel's default
+    std::optional<BitRate> line_rate;    ///< empty: read from the interface
+    std::chrono::milliseconds connect_timeout{10000};
+    std::chrono::milliseconds stall_timeout{30000}; ///< no byte moves for so long while a bucket is in flight: failed
+};
+
+struct ScaleSettings {
+    double bytes = 1;
+    double time = 1;
+    std::optional<BitRate> reference_rate; ///< on a link of rate C, bytes are scaled by C / reference_rate
+};
+
+struct RunSettings {
+    std::uint32_t iterations = 20;
+    std::optional<nanoseconds> duration; ///< stop starting iterations after this long (iterations is then the upper limit only if given)
+    std::uint32_t warmup = 1;            ///< first iterations that statistics leave out
+    std::uint64_t seed = 1;
+    bool verify = false;                 ///< carry and check real float32 sums
+    bool dry_run = false;
+    bool json = false;                   ///< results as JSON on standard output
+    bool overwrite = false;
+    std::string out;                     ///< run directory; empty: gradburst-<UTC time>
+};
+
+struct SamplingSettings {
+    nanoseconds interval = std::chrono::microseconds(500);
+};
+
+/// What is emulated; the thing that users edit. Valid by construction: see `parse_profile`.
+struct Profile {
+    std::string name;
+    std::string description;
+    Model model; ///< no tensors when buckets are given explicitly
+    ElementType element_type = ElementType::fp32;
+    ComputeTimes compute;
+    ReadyCurve ready_curve = ReadyCurve::fp32;
+    Jitter jitter;
+    GradientSettings gradients;
+    CollectiveSettings collective;
+    NetworkSettings network;
+    ScaleSettings scale;
+    RunSettings run;
+    SamplingSettings sampling;
+};
+
+/// A profile as text, with everything that is needed to parse it on another host: rank 0 reads it, all ranks parse
+/// the same text.
+struct ProfileSource {
+    std::string name;       ///< for messages: file name, or the name under which it was found
+    std::string text;       ///< JSON
+    std::string model_text; ///< JSON of the tensor list that the profile names; empty if it names none
+};
+
+/// A value given on the command line: sets the field at `pointer` ("/run/iterations") before the profile is checked.
+struct Override {
+    std::string pointer;
+    std::string json; ///< value as JSON text, e.g. `20` or `"25MiB"`
+    std::string option; ///< for messages: "--iterations"
+};
+
+/// Reads a profile by path (has a '/' or ends in .json) or by name from `folders`; reads the model file it names,
+/// relative to the profile. Throws ProfileError: not found (lists what there is), unreadable, not JSON.
+ProfileSource load_profile(const std::string& name_or_path, const std::vector<std::filesystem::path>& folders);
+
+/// Parses and checks in one pass. Every unknown key is an error with its JSON path and the nearest known key.
+/// Throws ProfileError ("resnet50.json: /run/iterations: must be at least 1, is 0").
+Profile parse_profile(const ProfileSource& source, const std::vector<Override>& overrides = {});
+
+/// The effective profile with every field and its value, as JSON text in canonical form (sorted keys, base units);
+/// it can be parsed again together with the same model text.
+std::string effective_profile_json(const Profile& profile);
+
+/// 64-bit FNV-1a over the effective profile and its tensors, as 16 hex digits.
+std::string profile_hash(const Profile& profile);
+
+/// A profile found in a folder, for --list-profiles.
+struct ProfileListing {
+    std::string name;
+    std::string description;
+    std::filesystem::path path;
+};
+std::vector<ProfileListing> list_profiles(const std::vector<std::filesystem::path>& folders);
+
+/// Where profiles are looked for: $GRADBURST_PROFILES, then ../share/gradburst/profiles beside the executable's folder.
+std::vector<std::filesystem::path> profile_folders();
+
+} // namespace generator
