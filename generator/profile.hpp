@@ -41,70 +41,91 @@ struct Jitter {
     double drift_sd = 0;
     double drift_rho = 0.9;
     double white_sd = 0;
+
+    bool operator==(const Jitter&) const = default;
 };
 
 /// A bucket that the profile gives directly, instead of deriving it from tensors.
 struct ExplicitBucket {
     std::uint64_t bytes = 0;
     nanoseconds ready_after{0}; ///< from the start of the iteration
+
+    bool operator==(const ExplicitBucket&) const = default;
 };
 
 struct GradientSettings {
     Bucketing bucketing = Bucketing::single;
-    std::uint64_t first_bucket_bytes = 1048576;         ///< ddp: cap of the first bucket
-    std::uint64_t bucket_cap_bytes = 26214400;          ///< ddp: cap of the others
-    bool first_iteration_single = true;                 ///< ddp: iteration 0 sends the model as one bucket
-    bool overlap = false;                               ///< false: every bucket is ready after backward
-    bool broadcast_buffers = false;                     ///< rank 0 broadcasts batch-norm buffers before forward
-    std::vector<ExplicitBucket> buckets;                ///< explicit_list
+    std::uint64_t first_bucket_bytes = 1048576; ///< ddp: cap of the first bucket
+    std::uint64_t bucket_cap_bytes = 26214400;  ///< ddp: cap of the others
+    bool first_iteration_single = true;         ///< ddp: iteration 0 sends the model as one bucket
+    bool overlap = false;                       ///< false: every bucket is ready after backward
+    bool broadcast_buffers = false;             ///< rank 0 broadcasts batch-norm buffers before forward
+    std::vector<ExplicitBucket> buckets;        ///< explicit_list
+
+    bool operator==(const GradientSettings&) const = default;
 };
 
 struct CollectiveSettings {
     Algorithm algorithm = Algorithm::ring;
     std::uint64_t segment_bytes = 65536; ///< a chunk is handed on in pieces of this size
+
+    bool operator==(const CollectiveSettings&) const = default;
 };
 
 struct PortRange {
     std::uint16_t first = 0; ///< 0: the kernel chooses
     std::uint16_t last = 0;
+
+    bool operator==(const PortRange&) const = default;
 };
 
 struct NetworkSettings {
     std::vector<std::string> interfaces; ///< names, prefixes ("eth*") or CIDR; empty: chosen at run time
     PortRange ports;
-    std::string congestion_control;      ///< empty: the kernel's default
-    std::optional<BitRate> line_rate;    ///< empty: read from the interface
+    std::string congestion_control;   ///< empty: the kernel's default
+    std::optional<BitRate> line_rate; ///< empty: read from the interface
     std::chrono::milliseconds connect_timeout{10000};
-    std::chrono::milliseconds stall_timeout{30000}; ///< no byte moves for so long while a bucket is in flight: failed
+    /// No byte moves for so long while a bucket is in flight: failed.
+    std::chrono::milliseconds stall_timeout{30000};
+
+    bool operator==(const NetworkSettings&) const = default;
 };
 
 struct ScaleSettings {
     double bytes = 1;
     double time = 1;
     std::optional<BitRate> reference_rate; ///< on a link of rate C, bytes are scaled by C / reference_rate
+
+    bool operator==(const ScaleSettings&) const = default;
 };
 
 struct RunSettings {
-    std::uint32_t iterations = 20;
-    std::optional<nanoseconds> duration; ///< stop starting iterations after this long (iterations is then the upper limit only if given)
+    /// Empty: no limit, because only a duration is given. With both, whichever ends first.
+    std::optional<std::uint32_t> iterations = 20;
+    std::optional<nanoseconds> duration; ///< stop starting iterations after this long
     std::uint32_t warmup = 1;            ///< first iterations that statistics leave out
     std::uint64_t seed = 1;
-    bool verify = false;                 ///< carry and check real float32 sums
+    bool verify = false; ///< carry and check real float32 sums
     bool dry_run = false;
-    bool json = false;                   ///< results as JSON on standard output
+    bool json = false; ///< results as JSON on standard output
     bool overwrite = false;
-    std::string out;                     ///< run directory; empty: gradburst-<UTC time>
+    std::string out; ///< run directory; empty: gradburst-<UTC time>
+
+    bool operator==(const RunSettings&) const = default;
 };
 
 struct SamplingSettings {
     nanoseconds interval = std::chrono::microseconds(500);
+
+    bool operator==(const SamplingSettings&) const = default;
 };
 
 /// What is emulated; the thing that users edit. Valid by construction: see `parse_profile`.
 struct Profile {
     std::string name;
     std::string description;
-    Model model; ///< no tensors when buckets are given explicitly
+    std::string model_file; ///< path of the tensor list as the profile names it; empty without one
+    Model model;            ///< no tensors when buckets are given explicitly
     ElementType element_type = ElementType::fp32;
     ComputeTimes compute;
     ReadyCurve ready_curve = ReadyCurve::fp32;
@@ -115,36 +136,44 @@ struct Profile {
     ScaleSettings scale;
     RunSettings run;
     SamplingSettings sampling;
+
+    bool operator==(const Profile&) const = default;
 };
 
-/// A profile as text, with everything that is needed to parse it on another host: rank 0 reads it, all ranks parse
-/// the same text.
+/// A profile as text, with everything that is needed to parse it on another host: rank 0 reads it, all ranks
+/// parse the same text.
 struct ProfileSource {
     std::string name;       ///< for messages: file name, or the name under which it was found
     std::string text;       ///< JSON
     std::string model_text; ///< JSON of the tensor list that the profile names; empty if it names none
 };
 
-/// A value given on the command line: sets the field at `pointer` ("/run/iterations") before the profile is checked.
+/// A value given on the command line: sets the field at `pointer` ("/run/iterations") before the profile is
+/// checked. It replaces whatever says the same in the profile: `--duration` its iterations, `/compute/time`
+/// its images per second and batch, `/compute/forward` its `forward_ms`. "/model/tensors" cannot be set, its
+/// file is read before.
 struct Override {
     std::string pointer;
-    std::string json; ///< value as JSON text, e.g. `20` or `"25MiB"`
+    std::string json;   ///< value as JSON text, e.g. `20` or `"25MiB"`
     std::string option; ///< for messages: "--iterations"
 };
 
-/// Reads a profile by path (has a '/' or ends in .json) or by name from `folders`; reads the model file it names,
-/// relative to the profile. Throws ProfileError: not found (lists what there is), unreadable, not JSON.
-ProfileSource load_profile(const std::string& name_or_path, const std::vector<std::filesystem::path>& folders);
+/// Reads a profile by path (has a '/' or ends in .json) or by name from `folders`; reads the model file it
+/// names, relative to the profile. Throws ProfileError: not found (lists what there is), unreadable, not
+/// JSON.
+ProfileSource load_profile(const std::string& name_or_path,
+                           const std::vector<std::filesystem::path>& folders);
 
 /// Parses and checks in one pass. Every unknown key is an error with its JSON path and the nearest known key.
 /// Throws ProfileError ("resnet50.json: /run/iterations: must be at least 1, is 0").
 Profile parse_profile(const ProfileSource& source, const std::vector<Override>& overrides = {});
 
-/// The effective profile with every field and its value, as JSON text in canonical form (sorted keys, base units);
-/// it can be parsed again together with the same model text.
+/// The effective profile with every field and its value, as JSON text in canonical form (sorted keys, base
+/// units); it can be parsed again together with the same model text.
 std::string effective_profile_json(const Profile& profile);
 
-/// 64-bit FNV-1a over the effective profile and its tensors, as 16 hex digits.
+/// 64-bit FNV-1a, as 16 hex digits, over the model and the effective profile without what cannot change the
+/// traffic: names, description, path of the tensor list, and run's out, json, overwrite and dry_run.
 std::string profile_hash(const Profile& profile);
 
 /// A profile found in a folder, for --list-profiles.
@@ -155,7 +184,8 @@ struct ProfileListing {
 };
 std::vector<ProfileListing> list_profiles(const std::vector<std::filesystem::path>& folders);
 
-/// Where profiles are looked for: $GRADBURST_PROFILES, then ../share/gradburst/profiles beside the executable's folder.
+/// Where profiles are looked for: $GRADBURST_PROFILES, then ../share/gradburst/profiles beside the
+/// executable's folder.
 std::vector<std::filesystem::path> profile_folders();
 
 } // namespace generator

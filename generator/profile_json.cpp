@@ -1,0 +1,146 @@
+#include "generator/profile_reader.hpp"
+#include "generator/profile_sections.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+// A profile as text again: the effective JSON and its hash.
+namespace generator {
+namespace {
+
+using nlohmann::json;
+
+template <typename Value>
+json or_null(const std::optional<Value>& value) {
+    return value ? json(*value) : json(nullptr);
+}
+
+json bits_or_null(const std::optional<BitRate>& rate) {
+    return rate ? json(rate->bits_per_second) : json(nullptr);
+}
+
+std::int64_t in_nanoseconds(nanoseconds time) {
+    return time.count();
+}
+
+json ports_json(const PortRange& ports) {
+    return ports.first == 0 ? "auto" : fmt::format("{}-{}", ports.first, ports.last);
+}
+
+json model_json(const Profile& profile) {
+    const std::string& file = profile.model_file.empty() ? profile.model.name : profile.model_file;
+    return {{"tensors", file.empty() ? json(nullptr) : json(file)},
+            {"element_type", choice_name(element_type_names, profile.element_type)}};
+}
+
+json compute_json(const Profile& profile) {
+    return {{"forward_ns", in_nanoseconds(profile.compute.forward)},
+            {"backward_ns", in_nanoseconds(profile.compute.backward)},
+            {"optimizer_ns", in_nanoseconds(profile.compute.optimizer)},
+            {"ready_curve", choice_name(ready_curve_names, profile.ready_curve)},
+            {"jitter",
+             {{"drift_sd", profile.jitter.drift_sd},
+              {"drift_rho", profile.jitter.drift_rho},
+              {"white_sd", profile.jitter.white_sd}}}};
+}
+
+json gradients_json(const GradientSettings& gradients) {
+    json buckets = json::array();
+    for (const ExplicitBucket& bucket : gradients.buckets) {
+        buckets.push_back({{"bytes", bucket.bytes}, {"ready_after_ns", in_nanoseconds(bucket.ready_after)}});
+    }
+    return {{"bucketing", choice_name(bucketing_names, gradients.bucketing)},
+            {"first_bucket_bytes", gradients.first_bucket_bytes},
+            {"bucket_cap_bytes", gradients.bucket_cap_bytes},
+            {"first_iteration_single", gradients.first_iteration_single},
+            {"overlap", gradients.overlap},
+            {"broadcast_buffers", gradients.broadcast_buffers},
+            {"buckets", buckets}};
+}
+
+json network_json(const NetworkSettings& network) {
+    return {{"interfaces", network.interfaces},
+            {"ports", ports_json(network.ports)},
+            {"congestion_control", network.congestion_control},
+            {"line_rate_bits_per_second", bits_or_null(network.line_rate)},
+            {"connect_timeout_ns", in_nanoseconds(network.connect_timeout)},
+            {"stall_timeout_ns", in_nanoseconds(network.stall_timeout)}};
+}
+
+json run_json(const RunSettings& run) {
+    json duration(nullptr);
+    if (run.duration) {
+        duration = in_nanoseconds(*run.duration);
+    }
+    return {{"iterations", or_null(run.iterations)},
+            {"duration_ns", duration},
+            {"warmup", run.warmup},
+            {"seed", run.seed},
+            {"verify", run.verify},
+            {"dry_run", run.dry_run},
+            {"json", run.json},
+            {"overwrite", run.overwrite},
+            {"out", run.out}};
+}
+
+json effective(const Profile& profile) {
+    return {{"name", profile.name},
+            {"description", profile.description},
+            {"model", model_json(profile)},
+            {"compute", compute_json(profile)},
+            {"gradients", gradients_json(profile.gradients)},
+            {"collective",
+             {{"algorithm", choice_name(algorithm_names, profile.collective.algorithm)},
+              {"segment_bytes", profile.collective.segment_bytes}}},
+            {"network", network_json(profile.network)},
+            {"scale",
+             {{"bytes", profile.scale.bytes},
+              {"time", profile.scale.time},
+              {"reference_rate_bits_per_second", bits_or_null(profile.scale.reference_rate)}}},
+            {"run", run_json(profile.run)},
+            {"sampling", {{"interval_ns", in_nanoseconds(profile.sampling.interval)}}}};
+}
+
+/// 64-bit FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/.
+class Fnv1a {
+public:
+    void add(std::string_view text) {
+        for (const char character : text) {
+            hash_ ^= static_cast<unsigned char>(character);
+            hash_ *= 0x100000001b3;
+        }
+    }
+    std::uint64_t value() const { return hash_; }
+
+private:
+    std::uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+} // namespace
+
+std::string effective_profile_json(const Profile& profile) {
+    return effective(profile).dump(2);
+}
+
+std::string profile_hash(const Profile& profile) {
+    json settings = effective(profile);
+    settings.erase("name");
+    settings.erase("description");
+    settings["model"].erase("tensors");
+    for (const char* key : {"out", "json", "overwrite", "dry_run"}) {
+        settings["run"].erase(key);
+    }
+    Fnv1a hash;
+    hash.add(settings.dump());
+    hash.add(
+        fmt::format("\n{} {}\n", profile.model.buffer_fp32_elements, profile.model.buffer_int64_elements));
+    for (const Tensor& tensor : profile.model.tensors) {
+        hash.add(fmt::format("{} {} {} {} {} {}\n", tensor.name, tensor.elements, tensor.ready_order,
+                             tensor.ready_arithmetic, tensor.ready_fp32, tensor.ready_tensor));
+    }
+    return fmt::format("{:016x}", hash.value());
+}
+
+} // namespace generator

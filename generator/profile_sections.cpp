@@ -1,0 +1,188 @@
+#include "generator/profile_sections.hpp"
+
+#include "generator/profile_reader.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace generator {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Range<std::uint64_t> size_range{1, std::numeric_limits<std::int64_t>::max()};
+constexpr Range<std::uint64_t> segment_range{1024, std::uint64_t{1} << 30};
+constexpr Range<std::uint64_t> counter_range{1, std::numeric_limits<std::uint32_t>::max()};
+constexpr Range<double> scale_range{1e-9, 1e6};
+constexpr Range<nanoseconds> long_range{milliseconds(1), hours(24 * 366)};
+constexpr Range<nanoseconds> timeout_range{milliseconds(1), hours(1)};
+constexpr std::string_view port_rule = "must be \"auto\", a port, or a range such as \"42000-42063\"";
+
+ExplicitBucket read_bucket(ObjectReader section) {
+    ExplicitBucket bucket;
+    const auto bytes = section.bytes("bytes", size_range);
+    bucket.ready_after =
+        section.duration("ready_after", {nanoseconds(0), hours(24)}).value_or(bucket.ready_after);
+    section.finish();
+    if (!bytes) {
+        section.fail("bytes", "required");
+    }
+    bucket.bytes = *bytes;
+    return bucket;
+}
+
+/// Buckets are reduced in order, so they become ready in order; together they must fit into 63 bits.
+void check_buckets(const std::vector<ExplicitBucket>& buckets, const std::vector<ObjectReader>& sections) {
+    std::uint64_t total = 0;
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+        if (buckets[i].bytes > size_range.most - total) {
+            sections[i].fail("bytes",
+                             fmt::format("all buckets together must be at most {}", size_range.most));
+        }
+        total += buckets[i].bytes;
+        if (i > 0 && buckets[i].ready_after < buckets[i - 1].ready_after) {
+            sections[i].fail("ready_after",
+                             fmt::format("must not be before the previous bucket's, {}, is {}",
+                                         shown(buckets[i - 1].ready_after), shown(buckets[i].ready_after)));
+        }
+    }
+}
+
+/// A port number, 1 to 65535; 0 if `text` is none.
+std::uint16_t port_number(std::string_view text) {
+    std::uint16_t port = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+    return error == std::errc() && end == text.data() + text.size() ? port : std::uint16_t{0};
+}
+
+PortRange read_ports(ObjectReader& section) {
+    const nlohmann::json* value = section.raw("ports");
+    if (value == nullptr) {
+        return {};
+    }
+    const std::string text = value->is_string() ? value->get<std::string>() : value->dump();
+    if (value->is_string() && text == "auto") {
+        return {};
+    }
+    const std::size_t dash = text.find('-');
+    const PortRange range{port_number(text.substr(0, dash)),
+                          port_number(dash == std::string::npos ? text : text.substr(dash + 1))};
+    if (!(value->is_string() || value->is_number()) || range.first == 0 || range.last == 0) {
+        section.fail("ports", fmt::format("{}, is {}", port_rule, shown(*value)));
+    }
+    if (range.last < range.first) {
+        section.fail("ports", fmt::format("must not end before it starts, is {}", shown(*value)));
+    }
+    return range;
+}
+
+/// The kernel takes names of at most 15 characters.
+std::string read_congestion_control(ObjectReader& section) {
+    const std::string name = section.text("congestion_control").value_or("");
+    constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789_-";
+    if (name.size() > 15 || name.find_first_not_of(allowed) != std::string::npos) {
+        section.fail("congestion_control",
+                     "must be the name of a kernel module such as \"cubic\" or \"bbr\"");
+    }
+    return name;
+}
+
+} // namespace
+
+GradientSettings read_gradients(ObjectReader section) {
+    GradientSettings gradients;
+    if (const auto bucketing = section.choice("bucketing", bucketing_names)) {
+        gradients.bucketing = static_cast<Bucketing>(*bucketing);
+    }
+    gradients.first_bucket_bytes =
+        section.bytes("first_bucket_bytes", size_range).value_or(gradients.first_bucket_bytes);
+    gradients.bucket_cap_bytes =
+        section.bytes("bucket_cap_bytes", size_range).value_or(gradients.bucket_cap_bytes);
+    gradients.first_iteration_single =
+        section.flag("first_iteration_single").value_or(gradients.first_iteration_single);
+    gradients.overlap = section.flag("overlap").value_or(gradients.overlap);
+    gradients.broadcast_buffers = section.flag("broadcast_buffers").value_or(gradients.broadcast_buffers);
+    const std::vector<ObjectReader> buckets = section.sections("buckets");
+    for (const ObjectReader& bucket : buckets) {
+        gradients.buckets.push_back(read_bucket(bucket));
+    }
+    section.finish();
+    check_buckets(gradients.buckets, buckets);
+    return gradients;
+}
+
+CollectiveSettings read_collective(ObjectReader section) {
+    CollectiveSettings collective;
+    if (const auto algorithm = section.choice("algorithm", algorithm_names)) {
+        collective.algorithm = static_cast<Algorithm>(*algorithm);
+    }
+    collective.segment_bytes =
+        section.bytes("segment_bytes", segment_range).value_or(collective.segment_bytes);
+    section.finish();
+    return collective;
+}
+
+NetworkSettings read_network(ObjectReader section) {
+    NetworkSettings network;
+    network.interfaces = section.texts("interfaces").value_or(network.interfaces);
+    if (std::find(network.interfaces.begin(), network.interfaces.end(), "") != network.interfaces.end()) {
+        section.fail("interfaces", "must not contain an empty name");
+    }
+    network.ports = read_ports(section);
+    network.congestion_control = read_congestion_control(section);
+    network.line_rate = section.rate("line_rate");
+    const auto timeout = [&section](std::string_view key, milliseconds otherwise) {
+        return std::chrono::duration_cast<milliseconds>(
+            section.duration(key, timeout_range).value_or(otherwise));
+    };
+    network.connect_timeout = timeout("connect_timeout", network.connect_timeout);
+    network.stall_timeout = timeout("stall_timeout", network.stall_timeout);
+    section.finish();
+    return network;
+}
+
+ScaleSettings read_scale(ObjectReader section) {
+    ScaleSettings scale;
+    scale.bytes = section.number("bytes", scale_range).value_or(scale.bytes);
+    scale.time = section.number("time", scale_range).value_or(scale.time);
+    scale.reference_rate = section.rate("reference_rate");
+    section.finish();
+    return scale;
+}
+
+RunSettings read_run(ObjectReader section) {
+    RunSettings run;
+    run.duration = section.duration("duration", long_range);
+    if (const auto iterations = section.count("iterations", counter_range)) {
+        run.iterations = static_cast<std::uint32_t>(*iterations);
+    } else if (run.duration) {
+        run.iterations.reset();
+    }
+    run.warmup =
+        static_cast<std::uint32_t>(section.count("warmup", {0, counter_range.most}).value_or(run.warmup));
+    run.seed = section.count("seed", {0, std::numeric_limits<std::uint64_t>::max()}).value_or(run.seed);
+    run.verify = section.flag("verify").value_or(run.verify);
+    run.dry_run = section.flag("dry_run").value_or(run.dry_run);
+    run.json = section.flag("json").value_or(run.json);
+    run.overwrite = section.flag("overwrite").value_or(run.overwrite);
+    run.out = section.text("out").value_or(run.out);
+    section.finish();
+    return run;
+}
+
+SamplingSettings read_sampling(ObjectReader section) {
+    SamplingSettings sampling;
+    sampling.interval =
+        section.duration("interval", {microseconds(20), seconds(10)}).value_or(sampling.interval);
+    section.finish();
+    return sampling;
+}
+
+} // namespace generator
