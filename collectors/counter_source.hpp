@@ -2,13 +2,13 @@
 
 #include "collectors/trace.hpp"
 
-#include <filesystem>
+#include <cstdint>
 #include <string>
-#include <vector>
 
 namespace collectors {
 
-/// Where byte counters come from. `read` is called in the sampling loop: it does not throw and does not allocate.
+/// Where byte counters come from. `read` is called in the sampling loop: it does not throw and does not
+/// allocate.
 class CounterSource {
 public:
     struct Counters {
@@ -18,6 +18,7 @@ public:
         std::int64_t middle_ns = 0; ///< between both reads
         std::int64_t end_ns = 0;    ///< after the tx read
         int error = 0;              ///< errno of the read that failed; then the values mean nothing
+        bool reopened = false; ///< the device came back since the last good read: its counters started anew
     };
 
     virtual ~CounterSource() = default;

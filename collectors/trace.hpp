@@ -19,8 +19,9 @@ enum SampleFlag : std::uint32_t {
     new_segment = 4,  ///< a counter fell or the device came back: no difference may span this sample's start
 };
 
-/// One reading of both byte counters. The rx counter was read within [t_ns, t_ns + rx_width_ns], the tx counter
-/// within [t_ns + rx_width_ns, t_ns + rx_width_ns + tx_width_ns]; t_ns counts from the start of the trace.
+/// One reading of both byte counters. The rx counter was read within [t_ns, t_ns + rx_width_ns], the tx
+/// counter within [t_ns + rx_width_ns, t_ns + rx_width_ns + tx_width_ns]; t_ns counts from the start of the
+/// trace.
 struct Sample {
     std::int64_t t_ns = 0;
     std::uint32_t rx_width_ns = 0;
@@ -36,15 +37,18 @@ struct Sample {
 struct TraceInfo {
     std::string host;
     std::string interface;
-    std::string source;                    ///< "sysfs", "prediction", ...
-    std::string byte_unit;                 ///< what one counted byte is, e.g. "device (without FCS)"
-    std::chrono::nanoseconds interval{0};  ///< asked for; 0 when the samples follow no grid (prediction)
-    std::int64_t start_monotonic_ns = 0;   ///< CLOCK_MONOTONIC at t_ns = 0
-    std::int64_t start_realtime_ns = 0;    ///< CLOCK_REALTIME at the same moment
-    std::uint64_t missed = 0;              ///< ticks that were skipped because the sampler woke too late
-    std::uint64_t failed = 0;              ///< reads that failed or did not fit into the ring
-    bool complete = false;                 ///< false: the sampler was killed before it could finish the file
-    std::string reason;                    ///< why recording ended: "duration", "stopped", "signal 15", ...
+    std::string source;                   ///< "sysfs", "prediction", ...
+    std::string byte_unit;                ///< what one counted byte is, e.g. "device (without FCS)"
+    std::chrono::nanoseconds interval{0}; ///< asked for; 0 when the samples follow no grid (prediction)
+    std::int64_t start_monotonic_ns = 0;  ///< CLOCK_MONOTONIC at t_ns = 0
+    std::int64_t start_realtime_ns = 0;   ///< CLOCK_REALTIME at the same moment
+    std::uint64_t missed = 0;             ///< ticks that were skipped because the sampler woke too late
+    std::uint64_t failed = 0;             ///< reads that failed or did not fit into the ring
+    bool complete = false;                ///< false: the sampler was killed before it could finish the file
+    std::string reason;                   ///< why recording ended: "duration", "stopped", "signal 15", ...
+    std::string driver;     ///< what counts: "loopback", "virtual", "mlx5_core"; empty if unknown
+    std::string version;    ///< version of the program that wrote the trace
+    std::string build_type; ///< and how it was built: a debug build is not for measuring
 
     bool operator==(const TraceInfo&) const = default;
 };
@@ -65,7 +69,8 @@ struct Reading {
     bool operator==(const Reading&) const = default;
 };
 
-/// The readings of one direction whose windows lie inside [from, to] (trace time).
+/// The readings of one direction whose windows lie inside [from, to] (trace time). A counter that fell starts
+/// a segment even if no flag says so.
 std::vector<Reading> readings(const Trace& trace, Direction direction,
                               std::chrono::nanoseconds from = std::chrono::nanoseconds::min(),
                               std::chrono::nanoseconds to = std::chrono::nanoseconds::max());

@@ -22,7 +22,8 @@ struct BitRate {
 /// unit, negative, not a whole number of bytes, above 2^63 - 1.
 std::uint64_t parse_byte_size(std::string_view text);
 
-/// Parses `500us`, `112ms`, `1.5s`, `2min`, `1h`, `250ns`. The unit is required. Throws std::invalid_argument.
+/// Parses `500us`, `112ms`, `1.5s`, `2min`, `1h`, `250ns`. The unit is required. Throws
+/// std::invalid_argument.
 std::chrono::nanoseconds parse_duration(std::string_view text);
 
 /// Parses `100Gbit`, `2.5gbit`, `10Mbit`, `100Gbit/s`, `100Gbps`. The unit is required. Throws

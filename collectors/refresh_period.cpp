@@ -1,0 +1,79 @@
+#include "collectors/refresh_period.hpp"
+
+#include "collectors/segments.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace collectors {
+
+namespace {
+
+constexpr std::size_t fewest_changes = 4;
+constexpr double slow_in_readings = 5;
+constexpr double jumbo_frame_bytes = 9216;
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+struct Changes {
+    std::vector<double> reading_distances;
+    std::vector<double> change_distances;
+    std::vector<double> steps;
+};
+
+Changes find_changes(std::span<const Reading> readings) {
+    Changes changes;
+    for (const auto& segment : segments(readings)) {
+        double last_change = -1;
+        for (std::size_t i = 1; i < segment.size(); ++i) {
+            const double now = midpoint_ns(segment[i]);
+            changes.reading_distances.push_back(now - midpoint_ns(segment[i - 1]));
+            if (segment[i].bytes == segment[i - 1].bytes)
+                continue;
+            changes.steps.push_back(static_cast<double>(segment[i].bytes - segment[i - 1].bytes));
+            if (last_change >= 0)
+                changes.change_distances.push_back(now - last_change);
+            last_change = now;
+        }
+    }
+    return changes;
+}
+
+} // namespace
+
+std::optional<std::chrono::nanoseconds> refresh_period(std::span<const Reading> readings) {
+    const Changes changes = find_changes(readings);
+    const std::vector<double>& distances = changes.change_distances;
+    if (changes.steps.size() < fewest_changes || distances.empty() ||
+        median(changes.steps) <= jumbo_frame_bytes)
+        return std::nullopt;
+    const double interval = median(changes.reading_distances);
+    const auto share = [&](auto condition) {
+        return static_cast<double>(std::count_if(distances.begin(), distances.end(), condition)) /
+               static_cast<double>(distances.size());
+    };
+    if (share([&](double distance) { return distance < slow_in_readings * interval; }) > 0.05)
+        return std::nullopt;
+    // A refresh that found nothing new leaves a hole of two or more periods.
+    const double period = median(distances);
+    const double tolerance = std::max(0.1 * period, 2 * interval);
+    const bool regular = share([&](double distance) {
+                             const double periods = std::max(1.0, std::round(distance / period));
+                             return std::abs(distance - periods * period) <= tolerance;
+                         }) >= 0.8;
+    if (!regular)
+        return std::nullopt;
+    return std::chrono::nanoseconds{std::llround(period)};
+}
+
+bool counts_at_once(const TraceInfo& info) {
+    return info.driver == "loopback" || info.driver == "virtual" || info.driver == "virtio_net" ||
+           info.source == "prediction";
+}
+
+} // namespace collectors

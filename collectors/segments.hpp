@@ -1,0 +1,29 @@
+#pragma once
+
+#include "collectors/trace.hpp"
+
+#include <span>
+#include <vector>
+
+namespace collectors {
+
+/// The stretches of readings between which differences mean something: each begins where a counter started
+/// anew.
+inline std::vector<std::span<const Reading>> segments(std::span<const Reading> readings) {
+    std::vector<std::span<const Reading>> result;
+    std::size_t first = 0;
+    for (std::size_t i = 1; i <= readings.size(); ++i) {
+        if (i == readings.size() || readings[i].new_segment || readings[i].bytes < readings[i - 1].bytes) {
+            result.push_back(readings.subspan(first, i - first));
+            first = i;
+        }
+    }
+    return result;
+}
+
+/// The most likely instant of a reading, in nanoseconds (a double holds 104 days to half a nanosecond).
+inline double midpoint_ns(const Reading& reading) {
+    return static_cast<double>(reading.begin_ns) + static_cast<double>(reading.end_ns - reading.begin_ns) / 2;
+}
+
+} // namespace collectors

@@ -1,0 +1,209 @@
+#include "collectors/trace_file.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+#include <unistd.h>
+
+#include "catch.hpp"
+
+using namespace collectors;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of our own that goes away with the test.
+class TemporaryFolder {
+public:
+    TemporaryFolder() {
+        std::string name = (fs::temp_directory_path() / "trace_file_test.XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr)
+            throw std::system_error(errno, std::generic_category(), "mkdtemp " + name);
+        path_ = name;
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    fs::path operator/(const std::string& name) const { return path_ / name; }
+
+private:
+    fs::path path_;
+};
+
+std::string text_of(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+void write_text(const fs::path& path, const std::string& text) {
+    std::ofstream(path) << text;
+}
+
+template <typename Action>
+std::string message_of(Action action) {
+    try {
+        action();
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+const std::string header = "t_ns,rx_width_ns,tx_width_ns,rx_bytes,tx_bytes,flags\n";
+
+Trace example() {
+    Trace trace;
+    trace.info.host = "node-a";
+    trace.info.interface = "eth0";
+    trace.info.source = "sysfs";
+    trace.info.byte_unit = "device (without FCS)";
+    trace.info.interval = 500us;
+    trace.info.start_monotonic_ns = 123'456'789'012'345;
+    trace.info.start_realtime_ns = 1'700'000'000'123'456'789;
+    trace.info.missed = 3;
+    trace.info.failed = 1;
+    trace.info.complete = true;
+    trace.info.reason = "duration";
+    trace.info.driver = "mlx5_core";
+    trace.info.version = "0.1.0";
+    trace.info.build_type = "Release";
+    trace.samples = {{100, 1800, 1700, 0, 18'446'744'073'709'551'615ULL, 0},
+                     {500'100, 4'294'967'295U, 1700, 1500, 5, missed_ticks | new_segment}};
+    return trace;
+}
+
+} // namespace
+
+TEST_CASE("a trace reads back as it was written", "[trace]") {
+    const TemporaryFolder folder;
+    const Trace written = example();
+    write_trace(folder / "trace.csv", written);
+    const Trace read = read_trace(folder / "trace.csv");
+    CHECK(read.samples == written.samples);
+    CHECK(read.info == written.info);
+}
+
+TEST_CASE("the CSV is a header and plain numbers, without comment lines", "[trace]") {
+    const TemporaryFolder folder;
+    write_trace(folder / "trace.csv", example());
+    CHECK(text_of(folder / "trace.csv") == header + "100,1800,1700,0,18446744073709551615,0\n"
+                                                    "500100,4294967295,1700,1500,5,5\n");
+    CHECK(text_of(folder / "trace.json").find("gradburst-trace/1") != std::string::npos);
+}
+
+TEST_CASE("more samples than one block read back", "[trace]") {
+    const TemporaryFolder folder;
+    Trace trace = example();
+    trace.samples.clear();
+    for (std::int64_t i = 0; i < 20'000; ++i)
+        trace.samples.push_back({i * 1'000'000, 1800, 1700, static_cast<std::uint64_t>(i) * 1500, 0, 0});
+    write_trace(folder / "trace.csv", trace);
+    CHECK(read_trace(folder / "trace.csv").samples == trace.samples);
+}
+
+TEST_CASE("while it is recorded, a trace is readable and says that it is incomplete", "[trace]") {
+    const TemporaryFolder folder;
+    const Trace trace = example();
+    TraceWriter writer(folder / "trace.csv");
+    writer.begin(trace.info);
+    writer.append(trace.samples);
+    // As after SIGKILL: nothing was finished.
+    const Trace killed = read_trace(folder / "trace.csv");
+    CHECK(killed.samples == trace.samples);
+    CHECK_FALSE(killed.info.complete);
+    CHECK(killed.info.start_monotonic_ns == trace.info.start_monotonic_ns);
+
+    writer.finish("signal 15", 7, 2);
+    const Trace finished = read_trace(folder / "trace.csv");
+    CHECK(finished.info.complete);
+    CHECK(finished.info.reason == "signal 15");
+    CHECK(finished.info.missed == 7);
+    CHECK(finished.info.failed == 2);
+    CHECK_FALSE(fs::exists(folder / "trace.json.new"));
+}
+
+TEST_CASE("a cut last line is ignored wherever it was cut", "[trace]") {
+    const TemporaryFolder folder;
+    const std::string whole = header + "0,10,10,5,6,0\n";
+    const std::string last = "1000,10,10,1500,1600,0";
+    for (std::size_t length = 0; length <= last.size(); ++length) {
+        write_text(folder / "trace.csv", whole + last.substr(0, length));
+        CHECK(read_trace(folder / "trace.csv").samples == std::vector<Sample>{{0, 10, 10, 5, 6, 0}});
+    }
+    write_text(folder / "trace.csv", whole + last + "\n");
+    CHECK(read_trace(folder / "trace.csv").samples.size() == 2);
+}
+
+TEST_CASE("a malformed line is an error that names file and line", "[trace]") {
+    const TemporaryFolder folder;
+    const fs::path path = folder / "trace.csv";
+    const auto error_for = [&](const std::string& text) {
+        write_text(path, text);
+        return message_of([&] { read_trace(path); });
+    };
+    const std::string good = "0,10,10,5,6,0\n";
+    for (const std::string bad :
+         {"1000,10,10,x,6,0\n", "1000,10,10,5,6\n", "1000,10,10,5,6,0,7\n", "\n", "1000,10,-1,5,6,0\n",
+          "1000,10,10,5,18446744073709551616,0\n", "1000, 10,10,5,6,0\n"}) {
+        INFO(bad);
+        CHECK(error_for(header + good + bad + "2000,10,10,5,6,0\n").find("trace.csv:3: ") !=
+              std::string::npos);
+    }
+    CHECK(error_for(header + good + "15,10,10,5,6,0\n").find(":3: begins before") != std::string::npos);
+    CHECK(error_for("time,bytes\n").find(":1: is not a trace") != std::string::npos);
+    CHECK(error_for("").find(":1: is not a trace") != std::string::npos);
+}
+
+TEST_CASE("a trace without sidecar is readable and says so", "[trace]") {
+    const TemporaryFolder folder;
+    write_trace(folder / "trace.csv", example());
+    fs::remove(folder / "trace.json");
+    const Trace trace = read_trace(folder / "trace.csv");
+    CHECK(trace.samples == example().samples);
+    CHECK_FALSE(trace.info.complete);
+    CHECK(trace.info.reason.find("no sidecar") != std::string::npos);
+}
+
+TEST_CASE("a broken sidecar is an error that names it", "[trace]") {
+    const TemporaryFolder folder;
+    write_trace(folder / "trace.csv", example());
+    for (const std::string bad : {"{", "{}", "{\"format\": \"gradburst-trace/2\"}", ""}) {
+        INFO(bad);
+        write_text(folder / "trace.json", bad);
+        CHECK(message_of([&] { read_trace(folder / "trace.csv"); }).find("trace.json") != std::string::npos);
+    }
+}
+
+TEST_CASE("an existing trace is not replaced unless asked", "[trace]") {
+    const TemporaryFolder folder;
+    write_trace(folder / "trace.csv", example());
+    CHECK(message_of([&] { TraceWriter(folder / "trace.csv"); }).find("trace.csv: File exists") !=
+          std::string::npos);
+    CHECK(read_trace(folder / "trace.csv").samples.size() == 2);
+    { const TraceWriter replaced(folder / "trace.csv", true); }
+    CHECK(read_trace(folder / "trace.csv").samples.empty());
+    CHECK_FALSE(fs::exists(folder / "trace.json")); // it explained the trace that is gone
+}
+
+TEST_CASE("an output that cannot be written is named at once", "[trace]") {
+    const TemporaryFolder folder;
+    CHECK(message_of([&] {
+              TraceWriter(folder / "absent/trace.csv");
+          }).find("absent/trace.csv: No such file") != std::string::npos);
+    CHECK(message_of([&] { TraceWriter(folder / "trace.json"); }).find("sidecar") != std::string::npos);
+    CHECK(message_of([&] { read_trace(folder / "none.csv"); }).find("none.csv: No such file") !=
+          std::string::npos);
+}
+
+TEST_CASE("a full disk is an error that names the file", "[trace]") {
+    const std::string message = message_of([] { TraceWriter("/dev/full", true); });
+    CHECK(message.find("write /dev/full: No space left on device") != std::string::npos);
+}
