@@ -1,0 +1,114 @@
+#include "generator/model.hpp"
+#include "tests/catch.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+
+using generator::Model;
+using generator::parse_model;
+
+namespace {
+
+std::string shipped_text() {
+    std::ifstream file(GRADBURST_SOURCE_DIR "/profiles/models/resnet50.json");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A model of two tensors, 6 + 2 elements.
+const std::string small = R"({"format": "gradburst-model/1", "name": "small", "source": "by hand",
+ "totals": {"parameters": 8, "tensors": 2}, "buffers": {"fp32_elements": 4, "int64_elements": 1},
+ "tensors": [
+  {"name": "w", "shape": [2, 3], "elements": 6, "ready_order": 1, "ready": {"arithmetic": 1, "fp32": 1, "tensor": 1}},
+  {"name": "b", "shape": [2], "elements": 2, "ready_order": 0, "ready": {"arithmetic": 0.5, "fp32": 0.4, "tensor": 0.3}}
+ ]})";
+
+std::string replaced(const std::string& what, const std::string& by) {
+    std::string text = small;
+    REQUIRE(text.find(what) != std::string::npos);
+    return text.replace(text.find(what), what.size(), by);
+}
+
+std::string error_of(const std::string& text) {
+    try {
+        parse_model(text);
+    } catch (const std::invalid_argument& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+} // namespace
+
+TEST_CASE("ResNet-50's tensor list has the published totals", "[model]") {
+    const Model model = parse_model(shipped_text());
+    CHECK(model.name == "resnet50");
+    CHECK(model.tensors.size() == 161);
+    CHECK(model.elements() == 25'557'032);
+    CHECK(model.elements() * element_bytes(generator::ElementType::fp32) == 102'228'128);
+    CHECK(model.buffer_fp32_elements == 53'120);
+    CHECK(model.buffer_int64_elements == 53);
+    // 64 filters of 3 x 7 x 7: the first parameter, and the last whose gradient is ready.
+    CHECK(model.tensors.front().name == "conv1.weight");
+    CHECK(model.tensors.front().elements == 64 * 3 * 7 * 7);
+    CHECK(model.tensors.front().ready_order == 160);
+    CHECK(model.tensors.back().name == "fc.bias");
+    CHECK(model.tensors.back().ready_order == 0);
+}
+
+TEST_CASE("later in the ready order is never earlier in time", "[model]") {
+    Model model = parse_model(shipped_text());
+    std::sort(model.tensors.begin(), model.tensors.end(),
+              [](const auto& left, const auto& right) { return left.ready_order < right.ready_order; });
+    for (std::size_t i = 1; i < model.tensors.size(); ++i) {
+        CHECK(model.tensors[i].ready_arithmetic >= model.tensors[i - 1].ready_arithmetic);
+        CHECK(model.tensors[i].ready_fp32 >= model.tensors[i - 1].ready_fp32);
+        CHECK(model.tensors[i].ready_tensor >= model.tensors[i - 1].ready_tensor);
+    }
+}
+
+TEST_CASE("an element has the bytes of its type", "[model]") {
+    CHECK(element_bytes(generator::ElementType::fp32) == 4);
+    CHECK(element_bytes(generator::ElementType::fp16) == 2);
+    CHECK(element_bytes(generator::ElementType::bf16) == 2);
+}
+
+TEST_CASE("a small model is read field by field", "[model]") {
+    const Model model = parse_model(small);
+    CHECK(model.elements() == 8);
+    CHECK(model.tensors[1] == generator::Tensor{"b", 2, 0, 0.5, 0.4, 0.3});
+}
+
+TEST_CASE("a wrong tensor list names the JSON path and the rule", "[model]") {
+    CHECK(error_of(replaced("\"parameters\": 8", "\"parameters\": 9")) ==
+          "/totals/parameters: must be the tensors' elements, 8, is 9");
+    CHECK(error_of(replaced("\"tensors\": 2", "\"tensors\": 3")) ==
+          "/totals/tensors: must be the number of tensors, 2, is 3");
+    CHECK(error_of(replaced("\"name\": \"b\"", "\"name\": \"w\"")) == "/tensors/1/name: \"w\" stands twice");
+    CHECK(error_of(replaced("\"ready_order\": 0", "\"ready_order\": 1")) ==
+          "/tensors/1/ready_order: 1 stands twice");
+    CHECK(error_of(replaced("\"ready_order\": 0", "\"ready_order\": 2")) ==
+          "/tensors/1/ready_order: must be at most 1, is 2");
+    CHECK(error_of(replaced("0.4", "1.5")) == "/tensors/1/ready/fp32: must be at most 1, is 1.5");
+    CHECK(error_of(replaced("0.4", "-0.5")) == "/tensors/1/ready/fp32: must be at least 0, is -0.5");
+    CHECK(error_of(replaced("[2, 3]", "[2, 4]")) ==
+          "/tensors/0/elements: must be the product of the shape, is 6");
+    CHECK(error_of(replaced("\"shape\": [2], ", "")) == "/tensors/1/shape: required");
+    CHECK(error_of(replaced("gradburst-model/1", "gradburst-model/2")) ==
+          "/format: must be one of gradburst-model/1, is \"gradburst-model/2\"; did you mean "
+          "\"gradburst-model/1\"?");
+    CHECK(error_of(replaced("\"source\"", "\"sauce\"")) ==
+          "/sauce: unknown key; did you mean \"source\"? known keys: format, name, source, totals, buffers, "
+          "tensors");
+    CHECK(error_of("[]") == "/: must be an object, is a list");
+}
+
+TEST_CASE("a shape whose product wraps around 64 bits is refused", "[model]") {
+    // 2^32 x 2^32 is 0 modulo 2^64, 2^32 x (2^32 + 1) is 2^32.
+    CHECK(error_of(replaced("[2, 3]", "[4294967296, 4294967296]")) ==
+          "/tensors/0/elements: must be the product of the shape, is 6");
+    CHECK(error_of(replaced("\"elements\": 6", "\"elements\": 18446744073709551616")) ==
+          "/tensors/0/elements: must be at most 1152921504606846976, is 1.8446744073709552e+19");
+}
