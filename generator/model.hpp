@@ -35,8 +35,8 @@ struct Model {
     bool operator==(const Model&) const = default;
 };
 
-/// Parses a tensor list (format "gradburst-model/1", see profiles/README.md). Throws std::invalid_argument with the
-/// JSON path and the reason, also when the totals in the file do not match the tensors.
+/// Parses a tensor list (format "gradburst-model/1", see profiles/README.md). Throws std::invalid_argument
+/// with the JSON path and the reason, also when the totals in the file do not match the tensors.
 Model parse_model(std::string_view json_text);
 
 } // namespace generator

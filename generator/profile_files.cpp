@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -33,12 +34,14 @@ std::string read_text(const fs::path& path, const std::string& as) {
     if (!file) {
         throw ProfileError(fmt::format("{}: cannot be opened: {}", as, std::strerror(errno)));
     }
-    std::string text(max_file_bytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    std::string text;
+    std::array<char, 65536> block;
+    while (text.size() <= max_file_bytes && (file.read(block.data(), block.size()) || file.gcount() > 0)) {
+        text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    }
     if (file.bad()) {
         throw ProfileError(as + ": cannot be read");
     }
-    text.resize(static_cast<std::size_t>(file.gcount()));
     if (text.size() > max_file_bytes) {
         throw ProfileError(as + ": is larger than 64 MiB; that is no profile");
     }

@@ -1,0 +1,168 @@
+#include "generator/profile.hpp"
+#include "tests/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include <unistd.h>
+
+using namespace generator;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path shipped = GRADBURST_SOURCE_DIR "/profiles";
+
+/// A folder that is gone after the test.
+class TemporaryFolder {
+public:
+    TemporaryFolder()
+        : path_(fs::temp_directory_path() / ("profile_files_test." + std::to_string(getpid()))) {
+        fs::create_directory(path_);
+    }
+    ~TemporaryFolder() { fs::remove_all(path_); }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+    std::string write(const std::string& name, const std::string& text) const {
+        std::ofstream(path_ / name) << text;
+        return (path_ / name).string();
+    }
+    const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+std::string error_of(const std::string& name, const std::vector<fs::path>& folders = {}) {
+    try {
+        load_profile(name, folders);
+    } catch (const ProfileError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+/// The keys that the parser knows at `path`, as its message about an unknown key lists them.
+std::set<std::string> parser_keys(const nlohmann::json::json_pointer& path) {
+    nlohmann::json profile = nlohmann::json::object();
+    profile[path / "zzzzzzzzzzzzzzzzzzzz"] = 1;
+    std::set<std::string> keys;
+    try {
+        parse_profile({"test.json", profile.dump(), ""});
+    } catch (const ProfileError& error) {
+        const std::string message = error.what();
+        const std::string marker = "known keys: ";
+        for (std::size_t at = message.find(marker) + marker.size(); at < message.size();) {
+            const std::size_t end = std::min(message.find(", ", at), message.size());
+            keys.insert(message.substr(at, end - at));
+            at = end + 2;
+        }
+    }
+    return keys;
+}
+
+/// Compares an object of the schema, and all objects inside it, with the parser.
+void compare_keys(const nlohmann::json& schema, const nlohmann::json::json_pointer& path) {
+    INFO(path.to_string());
+    REQUIRE(schema.at("additionalProperties") == false);
+    std::set<std::string> keys;
+    for (const auto& [key, field] : schema.at("properties").items()) {
+        keys.insert(key);
+        CHECK(field.contains("description"));
+        if (field.contains("properties")) {
+            compare_keys(field, path / key);
+        }
+        if (key == "buckets") {
+            compare_keys(field.at("items"), path / key / 0);
+        }
+    }
+    CHECK(keys == parser_keys(path));
+}
+
+} // namespace
+
+TEST_CASE("every shipped profile parses", "[profile]") {
+    const std::vector<ProfileListing> listings = list_profiles({shipped});
+    REQUIRE(listings.size() >= 3);
+    for (const ProfileListing& listing : listings) {
+        const Profile profile = parse_profile(load_profile(listing.name, {shipped}));
+        CHECK(profile.name == listing.name);
+        CHECK(profile.description == listing.description);
+        CHECK_FALSE(profile.description.empty());
+    }
+}
+
+TEST_CASE("the shipped profiles say what their names promise", "[profile]") {
+    const Profile resnet = parse_profile(load_profile("resnet50", {shipped}));
+    CHECK(resnet.model.elements() == 25'557'032);
+    CHECK(resnet.compute.total() == 1'035'598'706ns); // 96 / 92.7 s
+    CHECK(resnet.gradients.bucketing == Bucketing::single);
+    CHECK_FALSE(resnet.gradients.overlap);
+    CHECK(resnet.scale.reference_rate == BitRate{100'000'000'000});
+    const Profile ddp = parse_profile(load_profile("resnet50-ddp", {shipped}));
+    CHECK(ddp.compute.total() == 348'773'842ns); // 128 / 367 s
+    CHECK(ddp.gradients.bucket_cap_bytes == 25 * 1024 * 1024);
+    CHECK(ddp.gradients.overlap);
+    const Profile smoke = parse_profile(load_profile("smoke", {shipped}));
+    CHECK(smoke.compute.total() * *smoke.run.iterations == 2s);
+}
+
+TEST_CASE("the schema and the parser know the same keys", "[profile]") {
+    std::ifstream file(shipped / "profile.schema.json");
+    compare_keys(nlohmann::json::parse(file), nlohmann::json::json_pointer());
+}
+
+TEST_CASE("an unknown name says where it was looked for and what there is", "[profile]") {
+    CHECK(error_of("resnt50", {shipped}) ==
+          "no profile \"resnt50\" in " + shipped.string() +
+              "; did you mean \"resnet50\"? there are: resnet50, resnet50-ddp, smoke");
+    CHECK(error_of("resnt50") == "no profile \"resnt50\" in no folder; there are: none");
+}
+
+TEST_CASE("a file that is no profile is refused with the reason", "[profile]") {
+    const TemporaryFolder folder;
+    const std::string base = folder.path().string();
+    CHECK(error_of(base + "/") == base + "/: is a directory; expected a file");
+    CHECK(error_of(base + "/none.json") == base + "/none.json: cannot be opened: No such file or directory");
+    const std::string empty = folder.write("empty.json", "");
+    CHECK(error_of(empty) == empty + ": is empty; expected a JSON object");
+    const std::string broken = folder.write("broken.json", "{\n\"run\" 5}");
+    CHECK_THAT(error_of(broken), Catch::Matchers::StartsWith(broken + ": line 2, column 7: "));
+    const std::string lost = folder.write("lost.json", R"({"model": {"tensors": "models/none.json"}})");
+    CHECK(error_of(lost) ==
+          lost + ": /model/tensors: models/none.json: cannot be opened: No such file or directory");
+    CHECK_THAT(error_of("/dev/zero"), Catch::Matchers::Contains("larger than 64 MiB"));
+}
+
+TEST_CASE("the first folder that has a profile wins, and broken ones are listed as such", "[profile]") {
+    const TemporaryFolder folder;
+    folder.write("smoke.json", R"({"description": "mine"})");
+    folder.write("broken.json", "{");
+    folder.write("some.schema.json", "{}");
+    folder.write("notes.txt", "");
+    const std::vector<ProfileListing> listings =
+        list_profiles({folder.path(), shipped, folder.path() / "none"});
+    REQUIRE(listings.size() == 4);
+    CHECK(listings[0].name == "broken");
+    CHECK_THAT(listings[0].description, Catch::Matchers::StartsWith("(not usable: line 1, column 2"));
+    CHECK(listings[3].name == "smoke");
+    CHECK(listings[3].description == "mine");
+    CHECK(load_profile("smoke", {folder.path(), shipped}).name == "smoke.json");
+}
+
+TEST_CASE("profiles are looked for in the environment's folders, then beside the program", "[profile]") {
+    setenv("GRADBURST_PROFILES", "/one::/two", 1);
+    const std::vector<fs::path> folders = profile_folders();
+    unsetenv("GRADBURST_PROFILES");
+    REQUIRE(folders.size() == 3);
+    CHECK(folders[0] == "/one");
+    CHECK(folders[1] == "/two");
+    CHECK_THAT(folders[2].string(), Catch::Matchers::EndsWith("/share/gradburst/profiles"));
+}
