@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -68,14 +69,27 @@ std::set<std::string> parser_keys(const nlohmann::json::json_pointer& path) {
     return keys;
 }
 
-/// Compares an object of the schema, and all objects inside it, with the parser.
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Compares an object of the schema, and all objects inside it, with the parser; the README must name each
+/// key.
 void compare_keys(const nlohmann::json& schema, const nlohmann::json::json_pointer& path) {
+    const std::string readme = text_of(shipped / "README.md");
     INFO(path.to_string());
     REQUIRE(schema.at("additionalProperties") == false);
     std::set<std::string> keys;
     for (const auto& [key, field] : schema.at("properties").items()) {
         keys.insert(key);
         CHECK(field.contains("description"));
+        const auto in_readme = [&readme](const std::string& text) {
+            return readme.find(text) != std::string::npos;
+        };
+        INFO(key);
+        CHECK((in_readme(key + "`") || in_readme("`" + key + ".") || in_readme("### " + key + "
+")));
         if (field.contains("properties")) {
             compare_keys(field, path / key);
         }
@@ -115,8 +129,19 @@ TEST_CASE("the shipped profiles say what their names promise", "[profile]") {
 }
 
 TEST_CASE("the schema and the parser know the same keys", "[profile]") {
-    std::ifstream file(shipped / "profile.schema.json");
-    compare_keys(nlohmann::json::parse(file), nlohmann::json::json_pointer());
+    compare_keys(nlohmann::json::parse(text_of(shipped / "profile.schema.json")),
+                 nlohmann::json::json_pointer());
+}
+
+TEST_CASE("the worked example in the README parses", "[profile]") {
+    const std::string readme = text_of(shipped / "README.md");
+    const std::size_t begin = readme.find("```json") + 7;
+    const Profile profile =
+        parse_profile({"mine.json", readme.substr(begin, readme.find("```", begin) - begin), ""});
+    CHECK(profile.name == "mine");
+    REQUIRE(profile.gradients.buckets.size() == 2);
+    CHECK(profile.gradients.buckets[0].bytes + profile.gradients.buckets[1].bytes ==
+          46'800'000); // 11.7 million x 4
 }
 
 TEST_CASE("an unknown name says where it was looked for and what there is", "[profile]") {
