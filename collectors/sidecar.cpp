@@ -92,7 +92,7 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
     if (!file)
         fail("open sidecar", path, errno);
     try {
-        const nlohmann::json document = nlohmann::json::parse(file);
+        const nlohmann::ordered_json document = nlohmann::ordered_json::parse(file);
         if (document.at("format") != format_name)
             throw std::runtime_error(
                 fmt::format("format is {}, not {}", document.at("format").dump(), format_name));

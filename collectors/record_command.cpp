@@ -1,0 +1,144 @@
+#include "collectors/commands.hpp"
+#include "collectors/interfaces.hpp"
+#include "collectors/monotonic_clock.hpp"
+#include "collectors/sampler.hpp"
+#include "collectors/summary.hpp"
+#include "collectors/sysfs_counters.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <fmt/format.h>
+
+namespace collectors {
+
+namespace {
+
+/// Holds back the signals that end a recording, so that they are waited for and never interrupt. After
+/// `release` the next one ends the program at once.
+class StopSignals {
+public:
+    StopSignals() {
+        ::sigemptyset(&signals_);
+        for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+            ::sigaddset(&signals_, signal);
+        ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+    }
+    ~StopSignals() { release(); }
+    StopSignals(const StopSignals&) = delete;
+    StopSignals& operator=(const StopSignals&) = delete;
+
+    /// The number of the signal that came, 0 after `timeout_ns`.
+    int wait(std::int64_t timeout_ns) const {
+        const timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
+        return std::max(0, ::sigtimedwait(&signals_, nullptr, &timeout));
+    }
+
+    void release() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+private:
+    sigset_t signals_{};
+    sigset_t before_{};
+};
+
+/// Why the recording ends.
+std::string wait_for_end(const Sampler& sampler, const StopSignals& signals,
+                         std::optional<std::chrono::nanoseconds> duration) {
+    constexpr std::int64_t look_every_ns = 100'000'000; // for a disk that is full
+    const std::int64_t start = clock_ns();
+    while (!sampler.failed()) {
+        std::int64_t wait_ns = look_every_ns;
+        if (duration)
+            wait_ns = std::min(wait_ns, duration->count() - (clock_ns() - start));
+        if (wait_ns <= 0)
+            return "duration";
+        if (const int signal = signals.wait(wait_ns); signal != 0)
+            return fmt::format("signal {}", signal);
+    }
+    return "failed";
+}
+
+std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const NetworkInterface& interface) {
+    TraceInfo info;
+    info.host = host_name();
+    info.interface = interface.name;
+    info.byte_unit = byte_unit(interface);
+    info.driver = interface.driver;
+    SamplerOptions options;
+    options.interval = settings.interval;
+    options.overwrite = settings.overwrite;
+    try {
+        return std::make_unique<Sampler>(std::make_unique<SysfsCounters>(interface.name), settings.trace_path,
+                                         info, options);
+    } catch (const std::system_error& error) {
+        // Found before anything is recorded: a wrong path, not a failure later on.
+        const char* hint = error.code() == std::errc::file_exists
+                               ? "; choose another --out, or --overwrite to replace it"
+                               : "; check --out";
+        throw UsageError(error.what() + std::string(hint));
+    }
+}
+
+void warn_about_affinity() {
+    cpu_set_t allowed;
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == 1)
+        fmt::print(
+            stderr,
+            "WARNING: ONE CPU ONLY: the sampler shares it with whatever runs there and will come late\n");
+}
+
+void print_summary(const RecordSettings& settings, const SamplerReport& report, const std::string& reason) {
+    const Trace trace = read_trace(settings.trace_path);
+    const auto everything = [&](Direction direction) {
+        return summarize(trace, direction, std::chrono::nanoseconds::min(), std::chrono::nanoseconds::max(),
+                         {}, {});
+    };
+    const InterfaceSummary rx = everything(Direction::rx);
+    const InterfaceSummary tx = everything(Direction::tx);
+    fmt::print("{}: {} samples in {} ({}); {} missed, {} failed, {} gaps; sampler used {:.1f} % of a CPU\n",
+               settings.trace_path.string(), report.samples, format_duration(rx.quality.span), reason,
+               report.missed, report.failed, rx.quality.gaps.count, 100 * report.cpu_share);
+    for (const InterfaceSummary* summary : {&rx, &tx})
+        fmt::print("{}  {}, mean {}; resolved from {}\n", to_text(summary->direction),
+                   format_bytes(static_cast<double>(summary->nic_bytes)),
+                   format_bit_rate(summary->mean_bits_per_second),
+                   format_duration(summary->curve.resolved_from));
+    for (const std::string& warning : rx.warnings)
+        fmt::print(stderr, "WARNING: {}\n", warning);
+    fmt::print("next: gradburst-collect report {}\n", settings.trace_path.string());
+}
+
+} // namespace
+
+int record_command(const RecordSettings& settings) {
+    StopSignals signals;
+    const NetworkInterface interface = describe_interface(settings.interface);
+    if (interface.state == "down")
+        fmt::print(stderr, "WARNING: {} IS DOWN: there will be no traffic to see\n", interface.name);
+    warn_about_affinity();
+
+    const std::unique_ptr<Sampler> sampler = start_sampler(settings, interface);
+    fmt::print(stderr, "recording {} every {} to {}, {}; SIGINT stops\n", interface.name,
+               format_duration(settings.interval), settings.trace_path.string(),
+               settings.duration ? "for " + format_duration(*settings.duration) : "until stopped");
+    const std::string reason = wait_for_end(*sampler, signals, settings.duration);
+    signals.release(); // a second signal is immediate
+    const SamplerReport report = sampler->stop(reason);
+    print_summary(settings, report, reason);
+    if (report.last_error != 0) {
+        fmt::print(
+            stderr,
+            "error: reading the counters of {} failed at the end ({}); the trace holds what came before\n",
+            interface.name, std::strerror(report.last_error));
+        return 1;
+    }
+    return 0;
+}
+
+} // namespace collectors

@@ -1,0 +1,99 @@
+#include "collectors/summary_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace collectors {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double seconds(std::chrono::nanoseconds duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
+Json number_if(bool known, double value) {
+    return known ? Json(value) : Json(nullptr);
+}
+
+Json spread_json(const Spread& spread) {
+    return {{"p50", seconds(spread.p50)}, {"p99", seconds(spread.p99)}, {"max", seconds(spread.max)}};
+}
+
+Json curve_json(const InterfaceSummary& summary, PredictedRatios predicted) {
+    Json curve = Json::array();
+    const bool traffic = summary.nic_bytes > 0;
+    for (std::size_t i = 0; i < summary.curve.points.size(); ++i) {
+        const BurstinessPoint& point = summary.curve.points[i];
+        const Bounds ratio = peak_to_mean(summary.curve, point);
+        const bool shown = point.resolved && traffic;
+        const bool expected = i < predicted.size() && predicted[i].has_value();
+        curve.push_back({{"tau_seconds", seconds(point.window)},
+                         {"resolved", point.resolved},
+                         {"e_lower_bytes", number_if(shown, point.bytes.lower)},
+                         {"e_estimate_bytes", number_if(shown, point.bytes.estimate)},
+                         {"e_upper_bytes", number_if(shown, point.bytes.upper)},
+                         {"ptm_lower", number_if(shown, ratio.lower)},
+                         {"ptm_estimate", number_if(shown, ratio.estimate)},
+                         {"ptm_upper", number_if(shown, ratio.upper)},
+                         {"ptm_predicted", expected ? Json(*predicted[i]) : Json(nullptr)}});
+    }
+    return curve;
+}
+
+Json backlog_json(const InterfaceSummary& summary) {
+    Json backlog = Json::array();
+    const bool traffic = summary.nic_bytes > 0;
+    for (const BacklogPoint& point : summary.backlog)
+        backlog.push_back({{"rate_bits_per_second", point.rate.bits_per_second},
+                           {"lower_bytes", number_if(traffic, point.bytes.lower)},
+                           {"estimate_bytes", number_if(traffic, point.bytes.estimate)},
+                           {"predicted_bytes", nullptr}});
+    return backlog;
+}
+
+Json bursts_json(const BurstSummary& bursts) {
+    const bool any = bursts.count > 0;
+    return {{"threshold_bits_per_second", bursts.threshold_bits_per_second},
+            {"merge_gap_seconds", seconds(bursts.merge_gap)},
+            {"count", bursts.count},
+            {"median_length_seconds", number_if(any, seconds(bursts.median_length))},
+            {"median_bytes", number_if(any, bursts.median_bytes)}};
+}
+
+} // namespace
+
+Json summary_json(const InterfaceSummary& summary, PredictedRatios predicted) {
+    const TraceQuality& quality = summary.quality;
+    const bool measured = summary.curve.span.count() > 0;
+    return {{"host", summary.host},
+            {"interface", summary.interface},
+            {"direction", std::string(to_text(summary.direction))},
+            {"source", summary.info.source},
+            {"byte_unit", summary.info.byte_unit},
+            {"nic_bytes", measured ? Json(summary.nic_bytes) : Json(nullptr)},
+            {"mean_bits_per_second", number_if(measured, summary.mean_bits_per_second)},
+            {"span_seconds", seconds(summary.curve.span)},
+            {"interval_seconds", seconds(summary.info.interval)},
+            {"resolved_from_seconds", number_if(measured, seconds(summary.curve.resolved_from))},
+            {"refresh_period_seconds",
+             number_if(summary.refresh_period.has_value(),
+                       seconds(summary.refresh_period.value_or(std::chrono::seconds(0))))},
+            {"samples", quality.samples},
+            {"missed", quality.missed},
+            {"failed", quality.failed},
+            {"gaps", quality.gaps.count},
+            {"longest_gap_seconds", seconds(quality.gaps.longest)},
+            {"total_gap_seconds", seconds(quality.gaps.total)},
+            {"achieved_interval_seconds", spread_json(quality.achieved_interval)},
+            {"lateness_seconds", spread_json(quality.lateness)},
+            {"read_width_seconds", spread_json(quality.read_width)},
+            {"complete", summary.info.complete},
+            {"reason", summary.info.reason},
+            {"burstiness", curve_json(summary, predicted)},
+            {"backlog", backlog_json(summary)},
+            {"bursts", bursts_json(summary.bursts)},
+            {"warnings", summary.warnings}};
+}
+
+} // namespace collectors

@@ -1,0 +1,123 @@
+#include "collectors/summary.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace collectors {
+
+namespace {
+
+using std::chrono::nanoseconds;
+using Text = fmt::memory_buffer;
+
+template <typename... Arguments>
+void line(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
+    text.push_back('\n');
+}
+
+std::string spread_text(const Spread& spread) {
+    return fmt::format("p50 {}, p99 {}, max {}", format_duration(spread.p50), format_duration(spread.p99),
+                       format_duration(spread.max));
+}
+
+void add_recording(Text& text, const InterfaceSummary& summary) {
+    const TraceQuality& quality = summary.quality;
+    line(text, "  recorded    {} in {} samples; {} missed, {} failed, {} gaps",
+         format_duration(summary.curve.span), quality.samples, quality.missed, quality.failed,
+         quality.gaps.count);
+    if (summary.info.source != "prediction") {
+        const nanoseconds interval = summary.info.interval;
+        line(text, "  interval    {}; {}",
+             interval.count() > 0 ? format_duration(interval) + " asked for" : "unknown",
+             spread_text(quality.achieved_interval));
+        line(text, "  lateness    {}", spread_text(quality.lateness));
+        line(text, "  read width  {}", spread_text(quality.read_width));
+        line(text, "  resolved    from {} on", format_duration(summary.curve.resolved_from));
+    }
+    if (summary.nic_bytes == 0)
+        line(text, "  traffic     no traffic");
+    else
+        line(text, "  traffic     {}, mean {}", format_bytes(static_cast<double>(summary.nic_bytes)),
+             format_bit_rate(summary.mean_bits_per_second));
+}
+
+/// Why a window has no numbers; empty if it has.
+std::string unresolved_reason(const InterfaceSummary& summary, const BurstinessPoint& point) {
+    if (point.resolved)
+        return {};
+    if (point.window > summary.curve.span)
+        return "trace too short";
+    if (summary.refresh_period && point.window < 2 * *summary.refresh_period)
+        return fmt::format("not resolved (the counter moves only every {})",
+                           format_duration(*summary.refresh_period));
+    return fmt::format("not resolved (needs --interval <= {})", format_duration(point.window / 10));
+}
+
+void add_curve(Text& text, const InterfaceSummary& summary, PredictedRatios predicted) {
+    line(text, "");
+    line(text, "  {:>8}  {:^35}  {:^26}{}", "", "E(tau), most bytes in a window", "PtM(tau), peak to mean",
+         predicted.empty() ? "" : "  predicted");
+    line(text, "  {:>8}  {:>11} {:>11} {:>11}  {:>8} {:>8} {:>8}{}", "tau", "lower", "estimate", "upper",
+         "lower", "estimate", "upper", predicted.empty() ? "" : "  PtM");
+    for (std::size_t i = 0; i < summary.curve.points.size(); ++i) {
+        const BurstinessPoint& point = summary.curve.points[i];
+        const std::string reason = unresolved_reason(summary, point);
+        std::string row;
+        if (reason.empty()) {
+            const Bounds ratio = peak_to_mean(summary.curve, point);
+            row = fmt::format("{:>11} {:>11} {:>11}  {:>8.2f} {:>8.2f} {:>8.2f}",
+                              format_bytes(point.bytes.lower), format_bytes(point.bytes.estimate),
+                              format_bytes(point.bytes.upper), ratio.lower, ratio.estimate, ratio.upper);
+        } else {
+            row = fmt::format("{:<63}", reason);
+        }
+        if (i < predicted.size() && predicted[i])
+            row += fmt::format("  {:.2f}", *predicted[i]);
+        row.erase(row.find_last_not_of(' ') + 1);
+        line(text, "  {:>8}  {}", format_duration(point.window), row);
+    }
+}
+
+void add_backlog(Text& text, const InterfaceSummary& summary) {
+    if (summary.backlog.empty())
+        return;
+    line(text, "");
+    line(text, "  B_max(r), the largest queue if this traffic fed a link of rate r");
+    for (const BacklogPoint& point : summary.backlog)
+        line(text, "  {:>14}  at least {}, estimate {}",
+             format_bit_rate(static_cast<double>(point.rate.bits_per_second)),
+             format_bytes(point.bytes.lower), format_bytes(point.bytes.estimate));
+}
+
+void add_bursts(Text& text, const InterfaceSummary& summary) {
+    const BurstSummary& bursts = summary.bursts;
+    line(text, "");
+    if (bursts.count == 0)
+        line(text, "  bursts      none above {} (twice the mean)",
+             format_bit_rate(bursts.threshold_bits_per_second));
+    else
+        line(text, "  bursts      {} above {} (twice the mean); median {} long, {}", bursts.count,
+             format_bit_rate(bursts.threshold_bits_per_second), format_duration(bursts.median_length),
+             format_bytes(bursts.median_bytes));
+}
+
+} // namespace
+
+std::string summary_text(const InterfaceSummary& summary, PredictedRatios predicted) {
+    Text text;
+    line(text, "{} {} {}", summary.host.empty() ? "unknown host" : summary.host,
+         summary.interface.empty() ? "unknown interface" : summary.interface, to_text(summary.direction));
+    add_recording(text, summary);
+    if (summary.nic_bytes > 0) {
+        add_curve(text, summary, predicted);
+        add_backlog(text, summary);
+        add_bursts(text, summary);
+    }
+    for (const std::string& warning : summary.warnings)
+        line(text, "  WARNING: {}", warning);
+    return fmt::to_string(text);
+}
+
+} // namespace collectors

@@ -1,0 +1,159 @@
+#include "collectors/summary.hpp"
+
+#include "collectors/summary_json.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+
+using namespace collectors;
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+
+namespace {
+
+constexpr nanoseconds beginning = nanoseconds::min();
+constexpr nanoseconds end = nanoseconds::max();
+
+/// tx: 10 ms at 1 Gbit/s (1.25 MB) each 100 ms for 2 s; rx: nothing. Read each 500 us within 2 x 2 us.
+Trace bursty() {
+    Trace trace;
+    trace.info.host = "node-a";
+    trace.info.interface = "eth0";
+    trace.info.source = "sysfs";
+    trace.info.driver = "virtual";
+    trace.info.interval = 500us;
+    trace.info.complete = true;
+    trace.info.reason = "duration";
+    trace.info.build_type = "Release";
+    for (std::int64_t t = 0; t <= 2'000'000'000; t += 500'000) {
+        const std::int64_t bits_ns =
+            t / 100'000'000 * 10'000'000 + std::min<std::int64_t>(t % 100'000'000, 10'000'000);
+        trace.samples.push_back({t, 2000, 2000, 0, static_cast<std::uint64_t>(bits_ns / 8), 0});
+    }
+    return trace;
+}
+
+InterfaceSummary summarize_all(const Trace& trace, Direction direction = Direction::tx) {
+    return summarize(trace, direction, beginning, end, standard_windows(), {});
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+bool warns(const InterfaceSummary& summary, const std::string& capitals) {
+    return std::any_of(summary.warnings.begin(), summary.warnings.end(),
+                       [&](const std::string& warning) { return warning.starts_with(capitals); });
+}
+
+} // namespace
+
+TEST_CASE("the summary of bursts is what a hand computes", "[summary]") {
+    const std::vector<nanoseconds> windows{1ms, 5ms, 50ms, 5s};
+    const std::vector<BitRate> rates{BitRate{500'000'000}};
+    const InterfaceSummary summary = summarize(bursty(), Direction::tx, beginning, end, windows, rates);
+    CHECK(summary.nic_bytes == 25'000'000); // 20 bursts of 1.25 MB
+    CHECK(summary.mean_bits_per_second == Approx(100e6));
+    CHECK(summary.curve.resolved_from == 5ms);
+    CHECK_FALSE(summary.curve.points[0].resolved);
+    CHECK(peak_to_mean(summary.curve, summary.curve.points[1]).estimate == Approx(10)); // 100 ms / 10 ms
+    CHECK(peak_to_mean(summary.curve, summary.curve.points[2]).estimate == Approx(2));  // 100 ms / 50 ms
+    // 1.25 MB arrive in 10 ms, 0.625 MB leave.
+    CHECK(summary.backlog.at(0).bytes.estimate == Approx(625'000));
+    CHECK(summary.bursts.count == 20);
+    CHECK(summary.bursts.median_length == 10ms);
+    CHECK(summary.bursts.median_bytes == 1'250'000);
+    CHECK(summary.warnings.empty());
+}
+
+TEST_CASE("only the samples between from and to count", "[summary]") {
+    const InterfaceSummary summary = summarize(bursty(), Direction::tx, 50ms, 450ms, standard_windows(), {});
+    CHECK(summary.nic_bytes == 5'000'000); // the bursts at 100, 200, 300 and 400 ms
+    CHECK(summary.quality.samples == 800);
+    CHECK_FALSE(summary.curve.points.back().resolved); // 1 s of 0.4 s
+}
+
+TEST_CASE("a window that is not resolved has a reason and no number", "[summary]") {
+    const std::vector<nanoseconds> windows{1ms, 5ms, 5s};
+    const std::vector<std::optional<double>> predicted{10.0, std::nullopt, 0.5};
+    const InterfaceSummary summary = summarize(bursty(), Direction::tx, beginning, end, windows, {});
+    const std::string text = summary_text(summary, predicted);
+    CHECK(contains(text, "1 ms  not resolved (needs --interval <= 100 us)"));
+    CHECK(contains(text, "5 s  trace too short"));
+    CHECK(contains(text, "predicted"));
+    CHECK_FALSE(contains(summary_text(summary), "predicted"));
+
+    const nlohmann::ordered_json json = summary_json(summary, predicted);
+    CHECK(json["burstiness"][0]["ptm_estimate"].is_null());
+    CHECK(json["burstiness"][0]["e_upper_bytes"].is_null());
+    CHECK(json["burstiness"][0]["ptm_predicted"] == 10.0);
+    CHECK(json["burstiness"][1]["ptm_estimate"].get<double>() == Approx(10));
+    CHECK(json["burstiness"][1]["ptm_predicted"].is_null());
+    CHECK(json["nic_bytes"] == 25'000'000);
+}
+
+TEST_CASE("no traffic is said in words and is null, never NaN", "[summary]") {
+    Trace empty = bursty();
+    empty.samples.clear();
+    for (const InterfaceSummary& summary : {summarize_all(bursty(), Direction::rx), summarize_all(empty)}) {
+        const std::string text = summary_text(summary);
+        CHECK(contains(text, "no traffic"));
+        CHECK_FALSE(contains(text, "nan"));
+        CHECK_FALSE(contains(text, "inf"));
+        const nlohmann::ordered_json json = summary_json(summary);
+        for (const auto& point : json["burstiness"])
+            CHECK(point["ptm_estimate"].is_null());
+        CHECK_FALSE(contains(json.dump(), "nan"));
+    }
+    CHECK(summary_json(summarize_all(bursty(), Direction::rx))["nic_bytes"] == 0);
+    CHECK(summary_json(summarize_all(empty))["nic_bytes"].is_null());
+}
+
+TEST_CASE("what makes a number doubtful is said in capitals", "[summary]") {
+    Trace trace = bursty();
+    trace.info.complete = false;
+    CHECK(warns(summarize_all(trace), "INCOMPLETE TRACE"));
+
+    trace = bursty();
+    trace.info.missed = 400; // of 4401
+    CHECK(warns(summarize_all(trace), "MISSED TICKS"));
+    trace.info.missed = 100;
+    CHECK_FALSE(warns(summarize_all(trace), "MISSED TICKS"));
+
+    trace = bursty();
+    trace.samples.erase(trace.samples.begin() + 100, trace.samples.begin() + 120);
+    CHECK(warns(summarize_all(trace), "GAPS: 1 gaps, 10.5 ms in total"));
+
+    trace = bursty();
+    trace.info.build_type = "Debugaddress,undefined";
+    CHECK(warns(summarize_all(trace), "DEBUG BUILD"));
+}
+
+TEST_CASE("a slow counter is refused below twice its period", "[summary]") {
+    Trace trace = bursty();
+    trace.info.driver = "bnxt_en";
+    for (Sample& sample : trace.samples)
+        sample.tx_bytes = static_cast<std::uint64_t>(sample.t_ns / 100'000'000) * 12'500'000;
+    const InterfaceSummary summary = summarize_all(trace);
+    CHECK(summary.refresh_period == 100ms);
+    CHECK(summary.curve.resolved_from == 200ms);
+    CHECK(warns(summary, "SLOW COUNTER: it moves only every 100 ms"));
+    CHECK(contains(summary_text(summary), "100 ms  not resolved (the counter moves only every 100 ms)"));
+    // It holds for a part that is too short to show it.
+    CHECK(summarize(trace, Direction::tx, 0ms, 150ms, standard_windows(), {}).refresh_period == 100ms);
+}
+
+TEST_CASE("the JSON has the keys that others rely on", "[summary]") {
+    const nlohmann::ordered_json json = summary_json(summarize_all(bursty()));
+    for (const char* key : {"host", "interface", "direction", "nic_bytes", "mean_bits_per_second",
+                            "resolved_from_seconds", "samples", "missed", "gaps", "burstiness", "backlog"})
+        CHECK(json.contains(key));
+    for (const char* key : {"tau_seconds", "e_lower_bytes", "e_estimate_bytes", "e_upper_bytes", "ptm_lower",
+                            "ptm_estimate", "ptm_upper", "ptm_predicted"})
+        CHECK(json["burstiness"][0].contains(key));
+    CHECK(json["direction"] == "tx");
+}
