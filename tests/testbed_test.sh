@@ -48,6 +48,7 @@ options_are_checked() {
   check "a rate without sense is refused" exits_with 2 tb up --rate fast
   check "a rate that forgot its unit is refused" exits_with 2 tb up --rate 1000
   check "65 hosts are refused" exits_with 2 tb up --hosts 65
+  check "a program that does not exist is refused before anything is built" exits_with 2 tb run -- no-such-program
   check "an unknown option is refused" exits_with 2 tb up --speed 1gbit
   check "a name that could be taken for another testbed's host is refused" exits_with 2 "$testbed" up --name gb1
 }
@@ -143,6 +144,17 @@ run_passes_exit_codes() {
   check "an ended run takes down what it built" nothing_of_ours_is_left
 }
 
+shared_testbeds_stay_up() {
+  local go=$work/go
+  "$testbed" shell --name "$name" --hosts 1 -- sh -c "until [ -e $go ]; do sleep 0.05; done" >"$work/output" 2>&1 &
+  local builder=$!
+  until [[ -e /run/gradburst-testbed/$name/users ]]; do sleep 0.05; done
+  check "a second command joins the testbed" exits_with 0 tb shell -- sh -c "touch $go; while kill -0 $builder; do sleep 0.05; done"
+  wait $builder
+  check "the builder does not take it down under the other" equal "$(ours)" 2
+  tb down >/dev/null 2>&1
+}
+
 links_reach_their_rate() {
   command -v iperf3 >/dev/null || { echo "skipped: rate check needs iperf3"; return; }
   local attempt rate=0
@@ -191,6 +203,7 @@ if ((is_root)); then
   killed_up_is_cleaned_up
   foreign_namespaces_are_left_alone
   run_passes_exit_codes
+  shared_testbeds_stay_up
   links_reach_their_rate
 else
   echo "skipped: the part that needs root"
