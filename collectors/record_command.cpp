@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <system_error>
 
 #include <pthread.h>
@@ -29,6 +30,9 @@ public:
         for (const int signal : {SIGINT, SIGTERM, SIGHUP})
             ::sigaddset(&signals_, signal);
         ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
+        // A shell script starts background programs with SIGINT ignored; `kill -INT` must end them all the
+        // same. SIGHUP stays as it is, for nohup.
+        ::signal(SIGINT, SIG_DFL);
     }
     ~StopSignals() { release(); }
     StopSignals(const StopSignals&) = delete;
@@ -109,7 +113,9 @@ void print_summary(const RecordSettings& settings, const SamplerReport& report, 
                    format_bytes(static_cast<double>(summary->nic_bytes)),
                    format_bit_rate(summary->mean_bits_per_second),
                    format_duration(summary->curve.resolved_from));
-    for (const std::string& warning : rx.warnings)
+    std::set<std::string> warnings(rx.warnings.begin(), rx.warnings.end());
+    warnings.insert(tx.warnings.begin(), tx.warnings.end());
+    for (const std::string& warning : warnings)
         fmt::print(stderr, "WARNING: {}\n", warning);
     fmt::print("next: gradburst-collect report {}\n", settings.trace_path.string());
 }

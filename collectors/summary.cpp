@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr double tolerable_missed_share = 0.05;
+constexpr double tolerable_share = 0.05; // of skipped ticks, or of time in gaps
 
 template <typename Value>
 Value median(std::vector<Value> values) {
@@ -54,14 +54,17 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
     if (!summary.info.complete)
         warnings.push_back(fmt::format("INCOMPLETE TRACE: recording did not end properly ({})",
                                        summary.info.reason.empty() ? "reason unknown" : summary.info.reason));
-    if (quality.missed_share() > tolerable_missed_share)
+    if (quality.missed_share() > tolerable_share)
         warnings.push_back(
             fmt::format("MISSED TICKS: {:.1f} % of all ticks were skipped; give the sampler CPU time or "
                         "a longer interval",
                         100 * quality.missed_share()));
     if (quality.failed > 0)
         warnings.push_back(fmt::format("FAILED READS: {} reads failed or were dropped", quality.failed));
-    if (quality.gaps.count > 0)
+    // A shorter gap widens the bounds a little; these may hide the burst that the smallest windows ask for.
+    const bool long_gap = quality.gaps.count > 0 && quality.gaps.longest > summary.curve.resolved_from;
+    if (long_gap || static_cast<double>(quality.gaps.total.count()) >
+                        tolerable_share * static_cast<double>(quality.span.count()))
         warnings.push_back(fmt::format(
             "GAPS: {} gaps, {} in total, the longest {}: what passed in them is counted, when "
             "it passed is not known",

@@ -14,6 +14,8 @@ using Text = fmt::memory_buffer;
 template <typename... Arguments>
 void line(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
     fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
+    while (text.size() > 0 && text[text.size() - 1] == ' ') // left by the padding of the last column
+        text.resize(text.size() - 1);
     text.push_back('\n');
 }
 
@@ -75,7 +77,6 @@ void add_curve(Text& text, const InterfaceSummary& summary, PredictedRatios pred
         }
         if (i < predicted.size() && predicted[i])
             row += fmt::format("  {:.2f}", *predicted[i]);
-        row.erase(row.find_last_not_of(' ') + 1);
         line(text, "  {:>8}  {}", format_duration(point.window), row);
     }
 }

@@ -1,4 +1,5 @@
 #include "collectors/trace_file.hpp"
+#include "collectors/trace_quality.hpp"
 
 #include <chrono>
 #include <csignal>
@@ -171,6 +172,30 @@ TEST_CASE("SIGINT, SIGTERM and SIGHUP end a recording soon and properly", "[cli]
         CHECK(trace.info.reason == "signal " + std::to_string(signal));
         CHECK(trace.info.driver == "loopback");
     }
+}
+
+TEST_CASE("SIGINT ends a recording that a shell script put in the background", "[cli]") {
+    const Program program;
+    ::signal(SIGINT, SIG_IGN); // inherited by the child, as in a script
+    const pid_t child = program.start_recording();
+    ::signal(SIGINT, SIG_DFL);
+    ::kill(child, SIGINT);
+    CHECK(program.finish(child).exit_code == 0);
+    CHECK(read_trace(program.trace()).info.reason == "signal 2");
+}
+
+TEST_CASE("a sampler that was stopped for 60 ms leaves a gap with true stamps", "[cli]") {
+    const Program program;
+    const pid_t child = program.start_recording();
+    ::kill(child, SIGSTOP);
+    std::this_thread::sleep_for(60ms);
+    ::kill(child, SIGCONT);
+    std::this_thread::sleep_for(20ms);
+    ::kill(child, SIGTERM);
+    CHECK(program.finish(child).exit_code == 0);
+    const TraceQuality quality = trace_quality(read_trace(program.trace()));
+    CHECK(quality.gaps.longest >= 55ms);
+    CHECK(quality.missed >= 50); // of the ticks each millisecond
 }
 
 TEST_CASE("after SIGKILL the trace is readable and its report says that it is incomplete", "[cli]") {

@@ -127,6 +127,11 @@ TEST_CASE("what makes a number doubtful is said in capitals", "[summary]") {
     trace = bursty();
     trace.samples.erase(trace.samples.begin() + 100, trace.samples.begin() + 120);
     CHECK(warns(summarize_all(trace), "GAPS: 1 gaps, 10.5 ms in total"));
+    trace = bursty();
+    trace.samples.erase(trace.samples.begin() + 100,
+                        trace.samples.begin() + 104); // 2.5 ms: no harm from 5 ms on
+    CHECK(summarize_all(trace).quality.gaps.count == 1);
+    CHECK_FALSE(warns(summarize_all(trace), "GAPS"));
 
     trace = bursty();
     trace.info.build_type = "Debugaddress,undefined";
