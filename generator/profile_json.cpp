@@ -121,7 +121,8 @@ private:
 } // namespace
 
 std::string effective_profile_json(const Profile& profile) {
-    return effective(profile).dump(2);
+    // A name that comes from a file's name need not be UTF-8.
+    return effective(profile).dump(2, ' ', false, json::error_handler_t::replace);
 }
 
 std::string profile_hash(const Profile& profile) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -51,8 +52,8 @@ public:
     std::optional<std::uint64_t> count(std::string_view key, Range<std::uint64_t> range);
     std::optional<std::vector<std::uint64_t>> counts(std::string_view key, Range<std::uint64_t> range);
     std::optional<double> number(std::string_view key, Range<double> range);
-    std::optional<std::uint64_t> bytes(std::string_view key,
-                                       Range<std::uint64_t> range); ///< number or `"25MiB"`
+    /// A number of bytes, or text: `"25MiB"`.
+    std::optional<std::uint64_t> bytes(std::string_view key, Range<std::uint64_t> range);
     /// `"key": "112ms"`, or a number with the unit in the key: `key_ns`, `key_us`, `key_ms`, `key_s`.
     std::optional<std::chrono::nanoseconds> duration(std::string_view key,
                                                      Range<std::chrono::nanoseconds> range);

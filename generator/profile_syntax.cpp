@@ -98,6 +98,10 @@ nlohmann::json parse_json(std::string_view text) {
     if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
         throw std::invalid_argument("is empty; expected a JSON object");
     }
+    if (text.find('\0') != std::string_view::npos) {
+        // The library would take it for the end of the text and ignore what follows.
+        throw std::invalid_argument("contains a NUL byte; expected text");
+    }
     DuplicateCheck check;
     try {
         return nlohmann::json::parse(text, [&check](int, Event event, nlohmann::json& parsed) {

@@ -88,8 +88,7 @@ void compare_keys(const nlohmann::json& schema, const nlohmann::json::json_point
             return readme.find(text) != std::string::npos;
         };
         INFO(key);
-        CHECK((in_readme(key + "`") || in_readme("`" + key + ".") || in_readme("### " + key + "
-")));
+        CHECK((in_readme(key + "`") || in_readme("`" + key + ".") || in_readme("### " + key + "\n")));
         if (field.contains("properties")) {
             compare_keys(field, path / key);
         }

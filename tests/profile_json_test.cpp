@@ -60,6 +60,13 @@ TEST_CASE("the effective profile parses to the same profile and the same text", 
     CHECK((parse(effective_profile_json(profile)) == profile));
 }
 
+TEST_CASE("a name that is not UTF-8 does not break the effective profile", "[profile]") {
+    const std::string text = R"({"gradients": {"bucketing": "explicit", "buckets": [{"bytes": 1}]}})";
+    const Profile profile = parse_profile({"\xff.json", text, ""});
+    CHECK(parse(effective_profile_json(profile)).name == "\xef\xbf\xbd"); // U+FFFD, the replacement character
+    CHECK(profile_hash(profile).size() == 16);
+}
+
 TEST_CASE("the hash does not depend on how the profile is written", "[profile]") {
     const std::string tail = R"("gradients": {"buckets": [{"bytes": )";
     const Profile one =

@@ -199,5 +199,6 @@ TEST_CASE("a key that stands twice is an error, not the last one silently", "[pr
 TEST_CASE("a syntax error names line and column", "[profile]") {
     CHECK_THAT(error_of("{\n  \"run\": {,}\n}"),
                Catch::Matchers::StartsWith("test.json: line 2, column 11: syntax error"));
+    CHECK(error_of(with("") + std::string(1, '\0') + "x") == "test.json: contains a NUL byte; expected text");
     CHECK(error_of(" \n") == "test.json: is empty; expected a JSON object");
 }
