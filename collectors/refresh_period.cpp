@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace collectors {
@@ -20,9 +21,15 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
+/// Between two changes. Each happened somewhere between the reading that showed it and the one before.
+struct Distance {
+    double length = 0;
+    double uncertainty = 0;
+};
+
 struct Changes {
     std::vector<double> reading_distances;
-    std::vector<double> change_distances;
+    std::vector<Distance> change_distances;
     std::vector<double> steps;
 };
 
@@ -30,15 +37,18 @@ Changes find_changes(std::span<const Reading> readings) {
     Changes changes;
     for (const auto& segment : segments(readings)) {
         double last_change = -1;
+        double last_uncertainty = 0;
         for (std::size_t i = 1; i < segment.size(); ++i) {
             const double now = midpoint_ns(segment[i]);
-            changes.reading_distances.push_back(now - midpoint_ns(segment[i - 1]));
+            const double uncertainty = now - midpoint_ns(segment[i - 1]);
+            changes.reading_distances.push_back(uncertainty);
             if (segment[i].bytes == segment[i - 1].bytes)
                 continue;
             changes.steps.push_back(static_cast<double>(segment[i].bytes - segment[i - 1].bytes));
             if (last_change >= 0)
-                changes.change_distances.push_back(now - last_change);
+                changes.change_distances.push_back({now - last_change, uncertainty + last_uncertainty});
             last_change = now;
+            last_uncertainty = uncertainty;
         }
     }
     return changes;
@@ -48,7 +58,7 @@ Changes find_changes(std::span<const Reading> readings) {
 
 std::optional<std::chrono::nanoseconds> refresh_period(std::span<const Reading> readings) {
     const Changes changes = find_changes(readings);
-    const std::vector<double>& distances = changes.change_distances;
+    const std::vector<Distance>& distances = changes.change_distances;
     if (changes.steps.size() < fewest_changes || distances.empty() ||
         median(changes.steps) <= jumbo_frame_bytes)
         return std::nullopt;
@@ -57,14 +67,17 @@ std::optional<std::chrono::nanoseconds> refresh_period(std::span<const Reading> 
         return static_cast<double>(std::count_if(distances.begin(), distances.end(), condition)) /
                static_cast<double>(distances.size());
     };
-    if (share([&](double distance) { return distance < slow_in_readings * interval; }) > 0.05)
+    if (share([&](const Distance& distance) { return distance.length < slow_in_readings * interval; }) > 0.05)
         return std::nullopt;
     // A refresh that found nothing new leaves a hole of two or more periods.
-    const double period = median(distances);
-    const double tolerance = std::max(0.1 * period, 2 * interval);
-    const bool regular = share([&](double distance) {
-                             const double periods = std::max(1.0, std::round(distance / period));
-                             return std::abs(distance - periods * period) <= tolerance;
+    std::vector<double> lengths;
+    for (const Distance& distance : distances)
+        lengths.push_back(distance.length);
+    const double period = median(std::move(lengths));
+    const bool regular = share([&](const Distance& distance) {
+                             const double periods = std::max(1.0, std::round(distance.length / period));
+                             return std::abs(distance.length - periods * period) <=
+                                    std::max(0.1 * period, distance.uncertainty);
                          }) >= 0.8;
     if (!regular)
         return std::nullopt;

@@ -93,22 +93,26 @@ void Sampler::sample(const std::stop_token& stop, std::promise<Start> started) {
         pending_flags_ |= SampleFlag::missed_ticks;
         tick = next;
     };
-    while (clock.wait_until(start.monotonic_ns + tick * interval, stop)) {
-        skip_to((clock_ns() - start.monotonic_ns) / interval); // woke too late for the ticks before this one
-        take_sample(start.monotonic_ns);
+    bool running = true;
+    while (running) {
+        running = clock.wait_until(start.monotonic_ns + tick * interval, stop);
+        const CounterSource::Counters counters = source_->read();
+        const std::int64_t now = clock_ns();
+        const std::int64_t begin = counters.error == 0 ? counters.begin_ns : now;
+        skip_to((begin - start.monotonic_ns) /
+                interval); // the read began too late for the ticks before this one
+        keep(counters, start.monotonic_ns);
         ++tick;
-        skip_to((clock_ns() - start.monotonic_ns) / interval +
-                1); // the reads took too long: no back-to-back reads
+        if (running)
+            skip_to((now - start.monotonic_ns) / interval + 1); // it took too long: no back-to-back reads
     }
-    take_sample(start.monotonic_ns);
     const std::int64_t elapsed = clock_ns() - start.monotonic_ns;
     report_.spin = std::chrono::nanoseconds(clock.spin_ns());
     report_.cpu_share =
         static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before) / static_cast<double>(elapsed);
 }
 
-void Sampler::take_sample(std::int64_t start_ns) noexcept {
-    const CounterSource::Counters counters = source_->read();
+void Sampler::keep(const CounterSource::Counters& counters, std::int64_t start_ns) noexcept {
     const std::int64_t rx_width = counters.middle_ns - counters.begin_ns;
     const std::int64_t tx_width = counters.end_ns - counters.middle_ns;
     report_.last_error = counters.error;

@@ -67,7 +67,7 @@ private:
     };
 
     void sample(const std::stop_token& stop, std::promise<Start> started);
-    void take_sample(std::int64_t start_ns) noexcept;
+    void keep(const CounterSource::Counters& counters, std::int64_t start_ns) noexcept;
     void write(const std::stop_token& stop, const TraceInfo& info);
     void drain();
 

@@ -130,8 +130,8 @@ TEST_CASE("samples come at their ticks, never before", "[sampler]") {
         previous_tick = tick;
     }
     const auto ticks = static_cast<std::uint64_t>(trace.samples.back().t_ns / 500'000);
-    CHECK(report.samples + report.missed >= ticks);
-    CHECK(report.samples + report.missed <= ticks + 3);
+    CHECK(report.samples + report.missed >= ticks + 1); // ticks 0 to `ticks`
+    CHECK(report.samples + report.missed <= ticks + 2);
 }
 
 TEST_CASE("a slow source misses ticks and is not read back to back", "[sampler]") {
@@ -196,13 +196,13 @@ TEST_CASE("a counter that falls, or a device that came back, starts a segment", 
 
 TEST_CASE("the refresh period of a slow counter is detected", "[sampler]") {
     const auto stepping = [](std::uint64_t) {
-        return bytes(static_cast<std::uint64_t>(clock_ns() / 50'000'000) * 6'250'000, 0); // each 50 ms
+        return bytes(static_cast<std::uint64_t>(clock_ns() / 200'000'000) * 25'000'000, 0); // each 200 ms
     };
-    const auto [report, trace] = record(fake(stepping), every(1ms), 1s);
+    const auto [report, trace] = record(fake(stepping), every(1ms), 1500ms);
     const auto period = trace_quality(trace).rx_refresh_period;
     REQUIRE(period);
-    CHECK(*period >= 40ms);
-    CHECK(*period <= 60ms);
+    CHECK(*period >= 150ms);
+    CHECK(*period <= 250ms);
 }
 
 TEST_CASE("a full ring drops the newest samples, counts them and flags the next", "[sampler]") {
