@@ -66,8 +66,7 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
     if (long_gap || static_cast<double>(quality.gaps.total.count()) >
                         tolerable_share * static_cast<double>(quality.span.count()))
         warnings.push_back(fmt::format(
-            "GAPS: {} gaps, {} in total, the longest {}: what passed in them is counted, when "
-            "it passed is not known",
+            "GAPS: {} gaps, {} in total, the longest {}: when bytes passed within them is not known",
             quality.gaps.count, format_duration(quality.gaps.total), format_duration(quality.gaps.longest)));
     if (summary.refresh_period)
         warnings.push_back(fmt::format(
