@@ -67,7 +67,7 @@ struct GradientSettings {
 
 struct CollectiveSettings {
     Algorithm algorithm = Algorithm::ring;
-    std::uint64_t segment_bytes = 65536; ///< a chunk is handed on in pieces of this size
+    std::uint64_t segment_bytes = 262144; ///< a chunk is handed on in pieces of this size
 
     bool operator==(const CollectiveSettings&) const = default;
 };

@@ -1,0 +1,58 @@
+#include "generator/plan.hpp"
+
+#include <algorithm>
+
+namespace generator {
+namespace {
+
+constexpr std::uint64_t least_segments = 4;
+constexpr std::uint64_t least_segment_bytes = 16 * 1024;
+constexpr std::uint64_t segment_alignment = 64; // a multiple of every element size
+
+std::uint64_t sum(const std::vector<Operation>& operations, bool sends) {
+    std::uint64_t total = 0;
+    for (const Operation& operation : operations)
+        if (operation.is_send() == sends)
+            total += operation.range.bytes;
+    return total;
+}
+
+} // namespace
+
+std::uint64_t RankPlan::sent_bytes() const {
+    return sum(operations, true);
+}
+
+std::uint64_t RankPlan::received_bytes() const {
+    return sum(operations, false);
+}
+
+std::string_view collective_name(Collective collective) {
+    return collective == Collective::all_reduce ? "all_reduce" : "broadcast";
+}
+
+ByteRange partition(std::uint64_t bytes, std::uint64_t element_bytes, std::uint64_t parts,
+                    std::uint64_t index) {
+    const std::uint64_t elements = bytes / element_bytes;
+    const auto offset = [&](std::uint64_t part) {
+        // part x elements / parts without the product, which could exceed 64 bits.
+        return (part * (elements / parts) + std::min(part, elements % parts)) * element_bytes;
+    };
+    const std::uint64_t end = index + 1 == parts ? bytes : offset(index + 1);
+    return {offset(index), end - offset(index)};
+}
+
+RankPlan rank_plan(Collective collective, int rank, int world_size, std::uint64_t bytes,
+                   std::uint64_t element_bytes) {
+    if (collective == Collective::broadcast)
+        return ring_broadcast(rank, world_size, 0, bytes);
+    return ring_all_reduce(rank, world_size, bytes, element_bytes);
+}
+
+std::uint64_t segment_size(std::uint64_t range_bytes, std::uint64_t segment_bytes) {
+    const std::uint64_t wanted =
+        std::min(segment_bytes, std::max(range_bytes / least_segments, least_segment_bytes));
+    return std::max(wanted / segment_alignment, std::uint64_t{1}) * segment_alignment;
+}
+
+} // namespace generator

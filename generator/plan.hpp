@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+/// Collectives as data. The same plan is executed on sockets, proven in memory by tests, counted by the dry
+/// run and fed to the fluid model; nothing that a collective does lives outside its plan.
+namespace generator {
+
+/// A part of the bucket that a collective works on.
+struct ByteRange {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+
+    bool operator==(const ByteRange&) const = default;
+};
+
+/// One transfer of one rank. The k-th send from rank a to rank b meets the k-th receive at b from a; both
+/// have the same size. Transfers between the same two ranks in the same direction happen in plan order.
+struct Operation {
+    enum class Kind { send, receive_add, receive_copy };
+
+    Kind kind = Kind::send;
+    int peer = 0;
+    ByteRange range;
+    /// Operations (indices into the rank's plan) that must be complete before the first byte of this one.
+    std::vector<std::uint32_t> after;
+    /// Receives of the same range: this send may follow them segment by segment, but never overtake them.
+    std::vector<std::uint32_t> behind;
+
+    bool is_send() const { return kind == Kind::send; }
+    bool operator==(const Operation&) const = default;
+};
+
+/// What one rank does in one collective.
+struct RankPlan {
+    std::vector<Operation> operations;
+
+    std::uint64_t sent_bytes() const;
+    std::uint64_t received_bytes() const;
+    bool operator==(const RankPlan&) const = default;
+};
+
+enum class Collective { all_reduce, broadcast };
+
+std::string_view collective_name(Collective collective);
+
+/// Part `index` of `bytes` cut into `parts` consecutive pieces that differ by at most one element; bytes
+/// beyond the last whole element belong to the last part. Any 64-bit size, also fewer elements than parts
+/// (then some are empty).
+ByteRange partition(std::uint64_t bytes, std::uint64_t element_bytes, std::uint64_t parts,
+                    std::uint64_t index);
+
+/// Ring all-reduce of rank `rank`: N-1 reduce-scatter steps, then N-1 all-gather steps; in each the rank
+/// sends one chunk (1/N of the bucket) to its right neighbour and receives one from its left. Every rank
+/// sends 2(N-1)/N x bytes (Patarasuk and Yuan 2009). Empty chunks are left out; one rank alone does nothing.
+RankPlan ring_all_reduce(int rank, int world_size, std::uint64_t bytes, std::uint64_t element_bytes = 1);
+
+/// Broadcast along the ring, starting at `root`: each rank hands on what it receives; the last one only
+/// receives.
+RankPlan ring_broadcast(int rank, int world_size, int root, std::uint64_t bytes);
+
+/// The plan of `rank` for one collective; a broadcast starts at rank 0.
+RankPlan rank_plan(Collective collective, int rank, int world_size, std::uint64_t bytes,
+                   std::uint64_t element_bytes);
+
+/// Bytes per hand-over: a receive of `range_bytes` releases the sends behind it in segments of this size. At
+/// most `segment_bytes`, and small enough that the range has four segments (but not below 16 KiB): without
+/// that a ring of few, short chunks would wait one network latency at every step. A multiple of 64 bytes: a
+/// segment that ended inside an element would hand on half a sum.
+std::uint64_t segment_size(std::uint64_t range_bytes, std::uint64_t segment_bytes);
+
+} // namespace generator

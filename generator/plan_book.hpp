@@ -1,0 +1,30 @@
+#pragma once
+
+#include "generator/schedule.hpp"
+#include "generator/transport.hpp"
+#include "generator/wire.hpp"
+
+#include <map>
+#include <utility>
+
+namespace generator {
+
+/// All plans that one rank executes, built before any traffic flows; buckets of equal kind and size share
+/// one.
+class PlanBook {
+public:
+    PlanBook(const Profile& profile, const Workload& workload, int rank, int world_size);
+
+    const WirePlan& find(const Bucket& bucket) const { return plans_.at({bucket.collective, bucket.bytes}); }
+
+private:
+    std::map<std::pair<Collective, std::uint64_t>, WirePlan> plans_;
+};
+
+/// Whom the plans of a workload make `rank` send to and receive from.
+Peers needed_peers(const Workload& workload, int rank, int world_size);
+
+/// Payload bytes that `rank` sends in `iterations` iterations, by the plans.
+std::uint64_t planned_bytes(const Workload& workload, int rank, int world_size, std::uint32_t iterations);
+
+} // namespace generator

@@ -1,0 +1,284 @@
+#include "generator/transport.hpp"
+
+#include <asio/awaitable.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/experimental/awaitable_operators.hpp>
+#include <asio/read.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+
+#include <cerrno>
+#include <fmt/format.h>
+#include <netinet/tcp.h>
+#include <system_error>
+
+namespace generator {
+namespace {
+
+using asio::awaitable;
+using asio::use_awaitable;
+using asio::ip::tcp;
+using namespace asio::experimental::awaitable_operators;
+using Clock = std::chrono::steady_clock;
+
+constexpr int listen_backlog = 4096;
+constexpr auto hello_timeout = std::chrono::seconds(3); // a stranger may not hold a place for longer
+constexpr auto retry_interval = std::chrono::milliseconds(50);
+
+void set_congestion_control(int descriptor, const std::string& name) {
+    if (name.empty())
+        return;
+    if (setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name.data(),
+                   static_cast<socklen_t>(name.size())) != 0)
+        throw std::system_error(
+            errno, std::generic_category(),
+            "set TCP congestion control \"" + name +
+                "\" (see /proc/sys/net/ipv4/tcp_available_congestion_control; an ordinary "
+                "user may set those in tcp_allowed_congestion_control)");
+}
+
+std::string congestion_control(int descriptor) {
+    std::array<char, 64> name{};
+    auto length = static_cast<socklen_t>(name.size() - 1);
+    if (getsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length) != 0)
+        return "unknown";
+    return name.data();
+}
+
+/// The same socket on another context.
+tcp::socket moved_to(asio::io_context& context, tcp::socket& socket) {
+    const auto protocol = socket.local_endpoint().protocol();
+    return tcp::socket(context, protocol, socket.release());
+}
+
+/// Opens all connections of one rank. Has a context of its own: when it is destroyed, so are the strangers
+/// that still hold a connection.
+class PeerSetup {
+public:
+    PeerSetup(Listener& listener, int self, const std::vector<Endpoint>& endpoints, const Peers& peers,
+              const ConnectSettings& settings)
+        : acceptor_(moved_to_setup(listener.acceptor())), self_(self), endpoints_(endpoints), peers_(peers),
+          settings_(settings), deadline_(context_, Clock::now() + settings.timeout), started_(Clock::now()) {}
+
+    Connections run(asio::io_context& target) {
+        deadline_.async_wait([this](std::error_code error) {
+            if (!error)
+                give_up();
+        });
+        for (const int peer : peers_.outgoing)
+            spawn(connect(peer));
+        if (!peers_.incoming.empty())
+            spawn(accept());
+        finish_if_complete();
+        context_.run();
+        if (failure_)
+            std::rethrow_exception(failure_);
+        if (!complete())
+            throw std::runtime_error(missing());
+        Connections ready;
+        for (auto& [peer, socket] : connections_.outgoing) {
+            ready.congestion_control = congestion_control(socket.native_handle());
+            ready.outgoing.emplace(peer, moved_to(target, socket));
+        }
+        for (auto& [peer, socket] : connections_.incoming)
+            ready.incoming.emplace(peer, moved_to(target, socket));
+        return ready;
+    }
+
+private:
+    tcp::acceptor moved_to_setup(tcp::acceptor& acceptor) {
+        const auto protocol = acceptor.local_endpoint().protocol();
+        return tcp::acceptor(context_, protocol, acceptor.release());
+    }
+
+    void spawn(awaitable<void> activity) {
+        asio::co_spawn(context_, std::move(activity), [this](std::exception_ptr error) {
+            if (error && !failure_ && !over_) {
+                failure_ = error;
+                give_up();
+            }
+        });
+    }
+
+    const Endpoint& endpoint(int rank) const { return endpoints_.at(static_cast<std::size_t>(rank)); }
+
+    awaitable<void> connect(int peer) {
+        const tcp::endpoint target(asio::ip::make_address(endpoint(peer).address), endpoint(peer).port);
+        const tcp::endpoint source(asio::ip::make_address(endpoint(self_).address), 0);
+        while (!over_) {
+            tcp::socket socket(context_, target.protocol());
+            set_congestion_control(socket.native_handle(), settings_.congestion_control);
+            socket.set_option(tcp::no_delay(true));
+            socket.bind(source);
+            std::error_code error;
+            co_await socket.async_connect(target, asio::redirect_error(use_awaitable, error));
+            if (!error)
+                error = co_await introduce(socket);
+            if (!error) {
+                connections_.outgoing.emplace(peer, std::move(socket));
+                finish_if_complete();
+                co_return;
+            }
+            last_error_[peer] = error;
+            asio::steady_timer pause(context_, retry_interval);
+            co_await pause.async_wait(asio::redirect_error(use_awaitable, error));
+        }
+    }
+
+    awaitable<std::error_code> introduce(tcp::socket& socket) {
+        const HelloBytes hello =
+            encode({.token = settings_.token, .rank = static_cast<std::uint32_t>(self_)});
+        std::error_code error;
+        co_await asio::async_write(socket, asio::buffer(hello), asio::redirect_error(use_awaitable, error));
+        std::array<std::byte, 1> answer{};
+        if (!error)
+            co_await asio::async_read(socket, asio::buffer(answer),
+                                      asio::redirect_error(use_awaitable, error));
+        if (!error && answer[0] != hello_accepted)
+            error = std::make_error_code(std::errc::protocol_error);
+        co_return error;
+    }
+
+    awaitable<void> accept() {
+        while (!over_) {
+            std::error_code error;
+            tcp::socket socket = co_await acceptor_.async_accept(asio::redirect_error(use_awaitable, error));
+            if (over_)
+                co_return;
+            if (error) { // out of descriptors, or the stranger left: neither may end the job here
+                asio::steady_timer pause(context_, retry_interval);
+                co_await pause.async_wait(asio::redirect_error(use_awaitable, error));
+                continue;
+            }
+            asio::co_spawn(context_, welcome(std::move(socket)), asio::detached);
+        }
+    }
+
+    /// Never throws: whatever a stranger does ends here.
+    awaitable<void> welcome(tcp::socket socket) {
+        std::error_code error;
+        const tcp::endpoint from = socket.remote_endpoint(error);
+        HelloBytes bytes{};
+        asio::steady_timer timer(context_, hello_timeout);
+        std::error_code read_error;
+        std::error_code timer_error;
+        co_await (
+            asio::async_read(socket, asio::buffer(bytes), asio::redirect_error(use_awaitable, read_error)) ||
+            timer.async_wait(asio::redirect_error(use_awaitable, timer_error)));
+        if (over_)
+            co_return;
+        const std::optional<Hello> hello = read_error ? std::nullopt : decode(bytes);
+        const int peer = hello ? static_cast<int>(hello->rank) : -1;
+        if (!hello)
+            co_return log_stranger(from, read_error ? "no complete hello" : "not a hello of this program");
+        if (hello->token != settings_.token)
+            co_return log_stranger(from, "a hello of another job");
+        if (!peers_.incoming.contains(peer) || connections_.incoming.contains(peer))
+            co_return log_stranger(from, "a rank that has no business here, or is connected already");
+        socket.set_option(tcp::no_delay(true), error);
+        co_await asio::async_write(socket, asio::buffer(&hello_accepted, 1),
+                                   asio::redirect_error(use_awaitable, error));
+        if (error || over_)
+            co_return;
+        connections_.incoming.emplace(peer, std::move(socket));
+        finish_if_complete();
+    }
+
+    void log_stranger(const tcp::endpoint& from, std::string_view what) {
+        if (Clock::now() - last_log_ < std::chrono::seconds(1))
+            return;
+        last_log_ = Clock::now();
+        fmt::print(stderr, "gradburst: rank {} dropped a connection from {} to port {}: {}\n", self_,
+                   from.address().to_string(), endpoint(self_).port, what);
+    }
+
+    bool complete() const {
+        return connections_.outgoing.size() == peers_.outgoing.size() &&
+               connections_.incoming.size() == peers_.incoming.size();
+    }
+
+    void finish_if_complete() {
+        if (complete())
+            give_up();
+    }
+
+    /// Ends every activity, whether all peers are there or time is up.
+    void give_up() {
+        over_ = true;
+        std::error_code ignored;
+        acceptor_.close(ignored);
+        context_.stop();
+    }
+
+    std::string missing() const {
+        const auto seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+        const Endpoint& own = endpoint(self_);
+        std::string text;
+        for (const int peer : peers_.outgoing)
+            if (!connections_.outgoing.contains(peer)) {
+                const auto found = last_error_.find(peer);
+                text += fmt::format("{}{}: cannot connect to {} from {} within {:.0f} s: {}",
+                                    text.empty() ? "" : "\n", own.text(), endpoint(peer).text(), own.address,
+                                    seconds,
+                                    found == last_error_.end() ? "no answer (firewall? wrong interface?)"
+                                                               : found->second.message());
+            }
+        for (const int peer : peers_.incoming)
+            if (!connections_.incoming.contains(peer))
+                text += fmt::format("{}{}: no connection from {} within {:.0f} s", text.empty() ? "" : "\n",
+                                    own.text(), endpoint(peer).text(), seconds);
+        return text;
+    }
+
+    asio::io_context context_{1};
+    tcp::acceptor acceptor_;
+    int self_;
+    const std::vector<Endpoint>& endpoints_;
+    const Peers& peers_;
+    const ConnectSettings& settings_;
+    asio::steady_timer deadline_;
+    Clock::time_point started_;
+    Clock::time_point last_log_{};
+    Connections connections_;
+    std::map<int, std::error_code> last_error_;
+    std::exception_ptr failure_;
+    bool over_ = false;
+};
+
+} // namespace
+
+std::string Endpoint::text() const {
+    return fmt::format("rank {} on {} ({}:{}, {})", rank, host, address, port, interface);
+}
+
+Listener::Listener(asio::io_context& context, const std::string& address, PortRange ports,
+                   const std::string& congestion_control)
+    : acceptor_(context) {
+    const asio::ip::address ip = asio::ip::make_address(address);
+    std::error_code error;
+    for (std::uint32_t port = ports.first; port <= ports.last; ++port) {
+        const tcp::endpoint local(ip, static_cast<std::uint16_t>(port));
+        acceptor_ = tcp::acceptor(context, local.protocol());
+        set_congestion_control(acceptor_.native_handle(), congestion_control);
+        acceptor_.set_option(tcp::acceptor::reuse_address(true));
+        acceptor_.bind(local, error);
+        if (!error)
+            acceptor_.listen(listen_backlog, error);
+        if (!error)
+            return;
+    }
+    throw std::system_error(error,
+                            fmt::format("listen on {}, ports {}-{} (each rank of a host needs one port)",
+                                        address, ports.first, ports.last));
+}
+
+Connections connect_peers(asio::io_context& context, Listener listener, int self,
+                          const std::vector<Endpoint>& endpoints, const Peers& peers,
+                          const ConnectSettings& settings) {
+    return PeerSetup(listener, self, endpoints, peers, settings).run(context);
+}
+
+} // namespace generator

@@ -1,0 +1,69 @@
+#pragma once
+
+#include "generator/hello.hpp"
+#include "generator/profile.hpp"
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace generator {
+
+/// Where a rank listens for its peers.
+struct Endpoint {
+    int rank = 0;
+    std::string host;
+    std::string interface;
+    std::string address; ///< numeric; IPv6 with scope where it needs one
+    std::uint16_t port = 0;
+
+    std::string text() const; ///< "rank 1 on node-b (10.0.0.2:42001, eth0)"
+};
+
+/// The data connections of one rank. A connection carries payload one way only.
+struct Connections {
+    std::map<int, asio::ip::tcp::socket> outgoing; ///< by the rank that receives
+    std::map<int, asio::ip::tcp::socket> incoming; ///< by the rank that sends
+    std::string congestion_control;                ///< in use on the outgoing sockets, as the kernel says
+};
+
+/// A listening socket on one address. Throws std::system_error naming address and ports.
+/// Accepted sockets inherit its congestion control.
+class Listener {
+public:
+    Listener(asio::io_context& context, const std::string& address, PortRange ports,
+             const std::string& congestion_control);
+
+    std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
+    asio::ip::tcp::acceptor& acceptor() { return acceptor_; }
+
+private:
+    asio::ip::tcp::acceptor acceptor_;
+};
+
+/// Which peers a rank sends to and receives from; from its plans, so that only needed connections are opened.
+struct Peers {
+    std::set<int> outgoing;
+    std::set<int> incoming;
+};
+
+struct ConnectSettings {
+    JobToken token{};
+    std::string congestion_control; ///< empty: leave the kernel's default
+    std::chrono::milliseconds timeout{10000};
+};
+
+/// Opens the connections of rank `self` and closes the listener. Peers are recognised by their hello, not by
+/// their address; anybody else on the port is dropped with a line on standard error, and the set-up goes on.
+/// A refused connection is tried again until the timeout. Throws std::runtime_error that names every peer
+/// that is missing.
+Connections connect_peers(asio::io_context& context, Listener listener, int self,
+                          const std::vector<Endpoint>& endpoints, const Peers& peers,
+                          const ConnectSettings& settings);
+
+} // namespace generator

@@ -1,0 +1,220 @@
+#include "generator/wire.hpp"
+
+#include <asio/post.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <fmt/format.h>
+#include <stdexcept>
+#include <sys/socket.h>
+#include <system_error>
+
+namespace generator {
+namespace {
+
+/// SO_RCVLOWAT: the kernel wakes the receiver once per so many bytes instead of once per packet, which halves
+/// the CPU per byte; never more than what is left until the next hand-over, or the reader would sleep for
+/// ever.
+constexpr std::uint64_t largest_low_water_mark = 256 * 1024;
+/// A stream whose socket never makes it wait lets the others move after so many system calls.
+constexpr int moves_in_a_row = 4;
+
+} // namespace
+
+WirePlan::WirePlan(RankPlan rank_plan, std::uint64_t segment_bytes)
+    : plan(std::move(rank_plan)), followed(plan.operations.size(), false) {
+    for (std::uint32_t i = 0; i < plan.operations.size(); ++i) {
+        const Operation& operation = plan.operations[i];
+        (operation.is_send() ? sends : receives)[operation.peer].push_back(i);
+        segments.push_back(segment_size(operation.range.bytes, segment_bytes));
+        for (const std::uint32_t receive : operation.behind)
+            followed[receive] = true;
+    }
+}
+
+Wire::Wire(asio::io_context& context, Connections& connections, Payload& payload,
+           const std::vector<Endpoint>& endpoints)
+    : context_(context), payload_(payload), endpoints_(endpoints) {
+    for (auto& [peer, socket] : connections.outgoing)
+        outgoing_.push_back({.peer = peer, .socket = &socket, .operations = {}});
+    for (auto& [peer, socket] : connections.incoming)
+        incoming_.push_back({.peer = peer, .socket = &socket, .operations = {}});
+    for (auto* streams : {&outgoing_, &incoming_})
+        for (Stream& stream : *streams)
+            stream.socket->non_blocking(true);
+}
+
+void Wire::start(const WirePlan& plan, std::size_t bucket, std::function<void()> done) {
+    plan_ = &plan;
+    bucket_ = bucket;
+    done_ = std::move(done);
+    progress_.assign(plan.plan.operations.size(), 0);
+    open_operations_ = plan.plan.operations.size();
+    const auto assign = [](std::vector<Stream>& streams, const auto& by_peer) {
+        for (Stream& stream : streams) {
+            const auto found = by_peer.find(stream.peer);
+            stream.operations = found == by_peer.end() ? std::vector<std::uint32_t>{} : found->second;
+            stream.next = 0;
+        }
+    };
+    assign(outgoing_, plan.sends);
+    assign(incoming_, plan.receives);
+    for (Stream& stream : incoming_)
+        if (stream.next < stream.operations.size() && released(stream.operations[0]) > 0)
+            wait(stream, false);
+    continue_all();
+}
+
+/// Moves every stream that does not wait for its socket: what it depends on may have come.
+void Wire::continue_all() {
+    for (Stream& stream : outgoing_)
+        pump(stream, true);
+    for (Stream& stream : incoming_)
+        pump(stream, false);
+    finish_if_complete();
+}
+
+void Wire::pump(Stream& stream, bool sending) {
+    if (stream.waiting)
+        return;
+    for (int moves = 0; stream.next < stream.operations.size(); ++moves) {
+        if (moves == moves_in_a_row) {
+            stream.waiting = true;
+            asio::post(context_, [this, &stream] {
+                stream.waiting = false;
+                continue_all();
+            });
+            return;
+        }
+        if (!move_bytes(stream, sending))
+            return;
+    }
+}
+
+/// Bytes of an operation that may move now: all of it, or as much as the receives that it follows have handed
+/// over.
+std::uint64_t Wire::released(std::uint32_t operation) const {
+    const Operation& waiting = plan_->plan.operations[operation];
+    for (const std::uint32_t before : waiting.after)
+        if (progress_[before] < plan_->plan.operations[before].range.bytes)
+            return 0;
+    std::uint64_t bytes = waiting.range.bytes;
+    for (const std::uint32_t receive : waiting.behind) {
+        const std::uint64_t done = progress_[receive];
+        const std::uint64_t segment = plan_->segments[receive];
+        const bool whole = done == plan_->plan.operations[receive].range.bytes;
+        bytes = std::min(bytes, whole ? done : done / segment * segment);
+    }
+    return bytes;
+}
+
+/// One system call on the operation in progress. False when the stream has to wait: for the socket (then it
+/// is armed) or for another operation (then that one's progress will pump it).
+bool Wire::move_bytes(Stream& stream, bool sending) {
+    const std::uint32_t index = stream.operations[stream.next];
+    const Operation& operation = plan_->plan.operations[index];
+    const std::uint64_t done = progress_[index];
+    const std::uint64_t most = released(index) - done;
+    if (most == 0)
+        return false;
+    const int descriptor = stream.socket->native_handle();
+    std::uint64_t asked = most;
+    std::ptrdiff_t moved = 0;
+    if (sending) {
+        const std::span<const std::byte> bytes =
+            payload_.outgoing(bucket_, operation.range.offset + done, most);
+        asked = bytes.size();
+        moved = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    } else {
+        moved = payload_.receive(descriptor, bucket_, operation, done, most);
+    }
+    if (moved < 0 && errno != EAGAIN && errno != EINTR)
+        throw std::system_error(errno, std::generic_category(),
+                                fmt::format("{} {}, {} of {} bytes done",
+                                            sending ? "send to" : "receive from",
+                                            endpoints_.at(static_cast<std::size_t>(stream.peer)).text(), done,
+                                            operation.range.bytes));
+    if (moved == 0)
+        throw std::runtime_error(fmt::format("{} closed the connection after {} of {} bytes",
+                                             endpoints_.at(static_cast<std::size_t>(stream.peer)).text(),
+                                             done, operation.range.bytes));
+    if (moved > 0)
+        advance(stream, sending, static_cast<std::uint64_t>(moved));
+    // A short receive has emptied the socket, a short send has filled it.
+    if (moved < 0 || static_cast<std::uint64_t>(moved) < asked) {
+        if (stream.next < stream.operations.size())
+            wait(stream, sending);
+        return false;
+    }
+    return true;
+}
+
+void Wire::advance(Stream& stream, bool sending, std::uint64_t bytes) {
+    const std::uint32_t index = stream.operations[stream.next];
+    (sending ? sent_bytes_ : received_bytes_) += bytes;
+    progress_[index] += bytes;
+    if (progress_[index] == plan_->plan.operations[index].range.bytes) {
+        ++stream.next;
+        --open_operations_;
+    }
+}
+
+void Wire::wait(Stream& stream, bool sending) {
+    if (stream.waiting)
+        return;
+    stream.waiting = true;
+    if (!sending)
+        set_low_water_mark(stream);
+    const auto ready = [this, &stream, sending](std::error_code error) {
+        stream.waiting = false;
+        if (error)
+            throw std::system_error(error, "wait for " +
+                                               endpoints_.at(static_cast<std::size_t>(stream.peer)).text());
+        pump(stream, sending); // first: what came may release the others
+        continue_all();
+    };
+    stream.socket->async_wait(sending ? asio::ip::tcp::socket::wait_write : asio::ip::tcp::socket::wait_read,
+                              ready);
+}
+
+void Wire::set_low_water_mark(Stream& stream) {
+    const std::uint32_t index = stream.operations[stream.next];
+    const std::uint64_t left = plan_->plan.operations[index].range.bytes - progress_[index];
+    const std::uint64_t segment = plan_->segments[index];
+    const std::uint64_t useful =
+        plan_->followed[index] ? std::min(left, segment - progress_[index] % segment) : left;
+    const auto mark = static_cast<int>(std::min(useful, largest_low_water_mark));
+    if (mark == stream.low_water_mark)
+        return;
+    if (setsockopt(stream.socket->native_handle(), SOL_SOCKET, SO_RCVLOWAT, &mark, sizeof mark) != 0)
+        throw std::system_error(errno, std::generic_category(), "set SO_RCVLOWAT");
+    stream.low_water_mark = mark;
+}
+
+void Wire::finish_if_complete() {
+    if (plan_ == nullptr || open_operations_ > 0)
+        return;
+    plan_ = nullptr;
+    const std::function<void()> done = std::move(done_);
+    done();
+}
+
+std::string Wire::unfinished() const {
+    std::string text;
+    if (plan_ == nullptr)
+        return text;
+    for (const auto* streams : {&outgoing_, &incoming_})
+        for (const Stream& stream : *streams) {
+            if (stream.next >= stream.operations.size())
+                continue;
+            const std::uint32_t index = stream.operations[stream.next];
+            text += fmt::format("{}{} {}: {} of {} bytes of transfer {} of {}", text.empty() ? "" : "; ",
+                                streams == &outgoing_ ? "to" : "from",
+                                endpoints_.at(static_cast<std::size_t>(stream.peer)).text(), progress_[index],
+                                plan_->plan.operations[index].range.bytes, stream.next + 1,
+                                stream.operations.size());
+        }
+    return text;
+}
+
+} // namespace generator

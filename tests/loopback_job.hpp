@@ -1,0 +1,92 @@
+#pragma once
+
+#include "generator/engine.hpp"
+
+#include <asio/io_context.hpp>
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+/// A whole job on loopback, its ranks as threads, without MPI.
+namespace tests {
+
+struct RankResult {
+    generator::Timeline timeline;
+    std::string error; ///< empty: the rank ended well
+};
+
+struct JobOptions {
+    int world_size = 2;
+    std::uint32_t iterations = 2;
+    bool verify = true;
+    /// Called by each rank before the engine runs; lets a test misbehave.
+    std::function<void(int rank, generator::EngineSettings&)> adjust;
+    /// Called with the listening ports before anybody connects.
+    std::function<void(const std::vector<generator::Endpoint>&)> before_connect;
+};
+
+inline std::vector<generator::Collective> kinds(const std::vector<generator::WorkloadBucket>& buckets) {
+    std::vector<generator::Collective> result;
+    for (const generator::WorkloadBucket& bucket : buckets)
+        result.push_back(bucket.collective);
+    return result;
+}
+
+/// Runs the job; every rank listens on 127.0.0.1, port 0.
+inline std::vector<RankResult> run_job(const generator::Profile& profile, const generator::Workload& workload,
+                                       const JobOptions& options) {
+    using namespace generator;
+    const auto world = static_cast<std::size_t>(options.world_size);
+    std::vector<std::unique_ptr<asio::io_context>> contexts;
+    std::vector<Listener> listeners;
+    std::vector<Endpoint> endpoints;
+    for (std::size_t rank = 0; rank < world; ++rank) {
+        contexts.push_back(std::make_unique<asio::io_context>(1));
+        listeners.emplace_back(*contexts.back(), "127.0.0.1", PortRange{}, "");
+        endpoints.push_back(
+            {static_cast<int>(rank), "localhost", "lo", "127.0.0.1", listeners.back().port()});
+    }
+    if (options.before_connect)
+        options.before_connect(endpoints);
+    ConnectSettings connect;
+    connect.token = random_token();
+    connect.timeout = profile.network.connect_timeout;
+    const auto start = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
+    std::vector<RankResult> results(world);
+    {
+        std::vector<std::jthread> ranks;
+        for (std::size_t rank = 0; rank < world; ++rank)
+            ranks.emplace_back([&, rank] {
+                const int self = static_cast<int>(rank);
+                try {
+                    Connections connections =
+                        connect_peers(*contexts[rank], std::move(listeners[rank]), self, endpoints,
+                                      needed_peers(workload, self, options.world_size), connect);
+                    const auto payload = options.verify ? verified_payload(self, options.world_size,
+                                                                           kinds(workload.first_iteration),
+                                                                           kinds(workload.later_iterations))
+                                                        : discarded_payload();
+                    EngineSettings settings;
+                    settings.rank = self;
+                    settings.world_size = options.world_size;
+                    settings.may_start = [&](std::uint32_t iteration) {
+                        return iteration < options.iterations;
+                    };
+                    if (options.adjust)
+                        options.adjust(self, settings);
+                    Engine engine(*contexts[rank], profile, workload, std::move(connections), endpoints,
+                                  *payload, settings);
+                    engine.run(start, results[rank].timeline);
+                } catch (const std::exception& error) {
+                    results[rank].error = error.what();
+                }
+            });
+    }
+    return results;
+}
+
+} // namespace tests
