@@ -1,0 +1,155 @@
+#pragma once
+
+#include "generator/fair_network.hpp"
+#include "generator/schedule.hpp"
+#include "generator/transfer_plan.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace generator {
+
+/// What the fluid model runs.
+struct FluidJob {
+    std::vector<int> hosts;      ///< of each rank
+    double bytes_per_second = 0; ///< of payload, out of each NIC and into each NIC
+    double latency = 0;          ///< seconds, from a byte's arrival until what depends on it may go
+    std::uint32_t iterations = 1;
+    std::function<IterationSchedule(int rank, std::uint32_t iteration)> schedule;
+    std::function<const TransferPlan&(const Bucket& bucket)> plan; ///< must outlive the model
+};
+
+/// A stretch of time, in seconds from the start of the job, in which bytes flowed at one rate.
+struct Flow {
+    double begin = 0;
+    double end = 0;
+    double bytes = 0;
+
+    double rate() const { return bytes / (end - begin); }
+};
+
+/// Everything that one rank sent another, in order of time.
+struct ConnectionFlow {
+    int from = 0;
+    int to = 0;
+    std::vector<Flow> flows;
+};
+
+struct IterationTimes {
+    double start = 0;
+    double last_bucket_end = 0;
+    double end = 0;
+};
+
+/// Executes plans with fluid instead of packets, from event to event: rates change only when a transfer
+/// begins, stops or ends. A transfer moves when both its ranks have begun the bucket, the transfers before it
+/// on its connection are over, what it comes `after` is complete and, segment by segment, what it is `behind`
+/// has arrived one latency ago. A rank has completed a bucket when it has sent everything and received
+/// everything one latency ago. A ring without pipelining therefore takes 2(N-1) (chunk / C + latency).
+class FluidModel {
+public:
+    explicit FluidModel(FluidJob job);
+
+    /// Runs until every rank has ended `iteration`.
+    void run_to_end_of(std::uint32_t iteration);
+
+    /// Per iteration, then per rank; the last ones may be unfinished.
+    const std::vector<std::vector<IterationTimes>>& iterations() const { return iterations_; }
+    const std::vector<ConnectionFlow>& connections() const { return connections_; }
+
+private:
+    struct Corner {
+        double time = 0;
+        double moved = 0;
+    };
+    struct Progress { ///< of one transfer
+        double moved = 0;
+        double since = 0; ///< `moved` was true then
+        double rate = 0;
+        double stop_at = 0; ///< bytes at which the event that is due will find it
+        double ended = 0;
+        FairNetwork::Stream stream = 0;
+        std::uint32_t version = 0; ///< events of older versions are void
+        bool head = false;         ///< all before it on its connection are over
+        bool moving = false;
+        bool done = false;
+        std::vector<Corner> corners; ///< where the rate changed
+    };
+    struct Collective {
+        Bucket bucket;
+        const TransferPlan* plan = nullptr;
+        std::vector<Progress> transfers;
+        std::vector<std::size_t> connections; ///< indices into connections_
+        std::size_t ranks_left = 0;
+    };
+    struct Rank {
+        IterationSchedule schedule;
+        std::uint32_t iteration = 0;
+        std::size_t bucket = 0;
+        double start = 0;
+        double queue_free = 0;
+        std::uint64_t begun = 0; ///< buckets, over all iterations
+        std::uint32_t open_transfers = 0;
+        double complete = 0; ///< of what is over so far
+    };
+    struct Id { ///< a transfer of a collective
+        std::uint64_t collective = 0;
+        std::uint32_t transfer = 0;
+    };
+    struct Event {
+        double time = 0;
+        std::uint64_t order = 0; ///< of equal times the older event comes first
+        enum class Kind { begin_bucket, end_bucket, transfer } kind = Kind::transfer;
+        int rank = 0;
+        Id id;
+        std::uint32_t version = 0;
+
+        bool operator<(const Event& other) const {
+            return time != other.time ? time > other.time : order > other.order;
+        }
+    };
+
+    void handle(const Event& event);
+    void begin_iteration(int rank);
+    void await_bucket(int rank);
+    void begin_bucket(int rank);
+    void end_bucket(int rank);
+    void end_iteration(int rank);
+    Collective& collective(std::uint64_t number) { return collectives_[number - first_collective_]; }
+    Collective& join_collective(std::uint64_t number, const Bucket& bucket);
+
+    void reach(Id id);
+    void try_to_move(Id id);
+    void pause(Id id);
+    void finish(Id id);
+    void finish_for(int rank, double when);
+    void share_network();
+    void project(Id id);
+    void settle(Id id);
+    void tell_followers(Id id);
+    double arrival(const Collective& running, std::uint32_t transfer, double position) const;
+    double released(const Collective& running, std::uint32_t transfer, double position) const;
+    double stop_behind(const Collective& running, std::uint32_t transfer, std::uint32_t leader) const;
+    void push(Event event);
+
+    FluidJob job_;
+    FairNetwork network_;
+    double now_ = 0;
+    std::uint64_t pushed_ = 0;
+    std::priority_queue<Event> events_;
+    std::vector<Rank> ranks_;
+    std::deque<Collective> collectives_; ///< those that some rank has not ended
+    std::uint64_t first_collective_ = 0;
+    std::vector<Id> carried_; ///< by stream
+    std::vector<ConnectionFlow> connections_;
+    std::map<std::pair<int, int>, std::size_t> connection_index_;
+    std::vector<std::vector<IterationTimes>> iterations_;
+    std::vector<std::size_t> ranks_ended_; ///< per iteration
+};
+
+} // namespace generator
