@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectors/units.hpp"
+#include "generator/failure.hpp"
 #include "generator/model.hpp"
 
 #include <chrono>
@@ -18,8 +19,8 @@ using collectors::BitRate;
 using std::chrono::nanoseconds;
 
 /// The user's mistake in a profile or an option; exit code 2. The message names file, JSON path and rule.
-class ProfileError : public std::runtime_error {
-    using std::runtime_error::runtime_error;
+class ProfileError : public UserError {
+    using UserError::UserError;
 };
 
 enum class ReadyCurve { arithmetic, fp32, tensor, uniform }; ///< when gradients become ready during backward

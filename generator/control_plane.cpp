@@ -1,0 +1,230 @@
+#include "generator/control_plane.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <limits>
+#include <thread>
+#include <unistd.h>
+
+namespace generator {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+enum Tag { ping_tag = 1, decision_tag, result_size_tag, result_tag, exit_tag };
+
+constexpr int clock_round_trips = 16;
+constexpr auto poll_interval = 1ms; // instead of waiting inside MPI, which spins
+
+int checked_length(std::size_t bytes) {
+    if (bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+        throw std::runtime_error(fmt::format("a control message of {} bytes is too long", bytes));
+    return static_cast<int>(bytes);
+}
+
+std::int64_t now_ns() {
+    return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
+}
+
+/// Polls until the request is complete; false when patience ends.
+bool complete(MPI_Request& request, const ControlPlane::Patience& patience) {
+    for (;;) {
+        int done = 0;
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done != 0)
+            return true;
+        if (!patience())
+            return false;
+        std::this_thread::sleep_for(poll_interval);
+    }
+}
+
+} // namespace
+
+MpiSession::MpiSession(int& argument_count, char**& arguments) {
+    int provided = 0;
+    MPI_Init_thread(&argument_count, &arguments, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size_);
+}
+
+MpiSession::~MpiSession() {
+    MPI_Finalize();
+}
+
+std::string MpiSession::library_version() {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    const std::string version(text.data());
+    return version.substr(0, version.find(','));
+}
+
+void MpiSession::abandon(int exit_code) {
+    std::fflush(nullptr);
+    ::_exit(exit_code);
+}
+
+std::string ControlPlane::broadcast(const std::string& from_rank_0) {
+    std::string text = rank() == 0 ? from_rank_0 : std::string();
+    auto length = static_cast<std::uint64_t>(text.size());
+    MPI_Bcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    text.resize(length);
+    MPI_Bcast(text.data(), checked_length(length), MPI_CHAR, 0, MPI_COMM_WORLD);
+    return text;
+}
+
+std::vector<std::string> ControlPlane::all_gather(const std::string& from_this_rank) {
+    const auto ranks = static_cast<std::size_t>(world_size());
+    const int length = checked_length(from_this_rank.size());
+    std::vector<int> lengths(ranks);
+    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    std::vector<int> offsets(ranks);
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < ranks; ++i) {
+        offsets[i] = checked_length(total);
+        total += static_cast<std::size_t>(lengths[i]);
+    }
+    std::string all(total, '\0');
+    MPI_Allgatherv(from_this_rank.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
+                   MPI_CHAR, MPI_COMM_WORLD);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < ranks; ++i)
+        texts.push_back(
+            all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i])));
+    return texts;
+}
+
+void ControlPlane::throw_if_any_failed(const std::string& own_failure) {
+    int exit_code = success;
+    std::vector<std::string> messages;
+    for (const std::string& failure : all_gather(own_failure)) {
+        if (failure.empty())
+            continue;
+        const std::size_t space = failure.find(' ');
+        if (exit_code == success)
+            exit_code = std::atoi(failure.c_str());
+        const std::string message = failure.substr(space + 1);
+        if (std::find(messages.begin(), messages.end(), message) == messages.end())
+            messages.push_back(message);
+    }
+    if (!messages.empty())
+        throw JointFailure(exit_code, fmt::format("{}", fmt::join(messages, "\n")));
+}
+
+ControlPlane::ClockOffset ControlPlane::measure_clock_offset() {
+    ClockOffset best{0ns, std::chrono::nanoseconds::max()};
+    std::int64_t stamp = 0;
+    for (int peer = 1; peer < world_size(); ++peer)
+        for (int i = 0; i < clock_round_trips; ++i) {
+            if (rank() == 0) {
+                MPI_Recv(&stamp, 1, MPI_INT64_T, peer, ping_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                stamp = now_ns();
+                MPI_Send(&stamp, 1, MPI_INT64_T, peer, ping_tag, MPI_COMM_WORLD);
+            } else if (rank() == peer) {
+                const std::int64_t sent = now_ns();
+                MPI_Send(&sent, 1, MPI_INT64_T, 0, ping_tag, MPI_COMM_WORLD);
+                MPI_Recv(&stamp, 1, MPI_INT64_T, 0, ping_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                const std::int64_t half = (now_ns() - sent) / 2;
+                if (half < best.uncertainty.count())
+                    best = {std::chrono::nanoseconds(stamp - sent - half), std::chrono::nanoseconds(half)};
+            }
+        }
+    return rank() == 0 ? ClockOffset{} : best;
+}
+
+Clock::time_point ControlPlane::agree_on_start(const ClockOffset& clock, std::chrono::nanoseconds delay) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    std::int64_t start = now_ns() + delay.count();
+    MPI_Bcast(&start, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    return Clock::time_point(std::chrono::nanoseconds(start) - clock.offset);
+}
+
+bool ControlPlane::decide_iteration(std::uint32_t iteration, bool go_on_after) {
+    if (rank() == 0) {
+        const bool decision = go_on_;
+        go_on_ = go_on_after;
+        int message = go_on_ ? 1 : 0;
+        if (decision)
+            for (int peer = 1; peer < world_size(); ++peer)
+                MPI_Send(&message, 1, MPI_INT, peer, decision_tag, MPI_COMM_WORLD); // 4 bytes: never blocks
+        return decision;
+    }
+    if (iteration == 0)
+        return true; // rank 0 starts it without asking
+    int message = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&message, 1, MPI_INT, 0, decision_tag, MPI_COMM_WORLD, &request);
+    complete(request, [] { return true; }); // it was sent an iteration ago
+    return message == 1;
+}
+
+std::vector<std::optional<std::string>> ControlPlane::collect(const std::string& from_this_rank,
+                                                              const Patience& patience) {
+    if (rank() != 0) {
+        auto length = static_cast<std::uint64_t>(from_this_rank.size());
+        std::array<MPI_Request, 2> requests{};
+        MPI_Isend(&length, 1, MPI_UINT64_T, 0, result_size_tag, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(from_this_rank.data(), checked_length(from_this_rank.size()), MPI_CHAR, 0, result_tag,
+                  MPI_COMM_WORLD, &requests[1]);
+        for (MPI_Request& request : requests)
+            complete(request, patience);
+        return {};
+    }
+    std::vector<std::optional<std::string>> results(static_cast<std::size_t>(world_size()));
+    results[0] = from_this_rank;
+    std::size_t missing = results.size() - 1;
+    while (missing > 0 && patience()) {
+        int waiting = 0;
+        MPI_Status status;
+        MPI_Iprobe(MPI_ANY_SOURCE, result_size_tag, MPI_COMM_WORLD, &waiting, &status);
+        if (waiting == 0) {
+            std::this_thread::sleep_for(poll_interval);
+            continue;
+        }
+        const int peer = status.MPI_SOURCE;
+        std::uint64_t length = 0;
+        MPI_Recv(&length, 1, MPI_UINT64_T, peer, result_size_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        std::string text(length, '\0');
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Irecv(text.data(), checked_length(length), MPI_CHAR, peer, result_tag, MPI_COMM_WORLD, &request);
+        if (!complete(request, patience)) {
+            MPI_Cancel(&request);
+            break;
+        }
+        results[static_cast<std::size_t>(peer)] = std::move(text);
+        --missing;
+    }
+    return results;
+}
+
+std::optional<int> ControlPlane::agree_on_exit(int exit_code_of_rank_0, const Patience& patience) {
+    if (rank() == 0) {
+        for (int peer = 1; peer < world_size(); ++peer)
+            MPI_Send(&exit_code_of_rank_0, 1, MPI_INT, peer, exit_tag, MPI_COMM_WORLD);
+        return exit_code_of_rank_0;
+    }
+    int exit_code = success;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(&exit_code, 1, MPI_INT, 0, exit_tag, MPI_COMM_WORLD, &request);
+    if (complete(request, patience))
+        return exit_code;
+    return std::nullopt;
+}
+
+std::string describe_current_failure() {
+    try {
+        throw;
+    } catch (const UserError& error) {
+        return fmt::format("{} {}", static_cast<int>(user_mistake), error.what());
+    } catch (const std::exception& error) {
+        return fmt::format("{} {}", static_cast<int>(our_failure), error.what());
+    }
+}
+
+} // namespace generator

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "generator/failure.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace generator {
+
+/// MPI, from MPI_Init to MPI_Finalize. The only place that knows mpi.h is control_plane.cpp.
+class MpiSession {
+public:
+    MpiSession(int& argument_count, char**& arguments);
+    /// MPI_Finalize, unless `abandon` was called.
+    ~MpiSession();
+    MpiSession(const MpiSession&) = delete;
+    MpiSession& operator=(const MpiSession&) = delete;
+
+    int rank() const { return rank_; }
+    int world_size() const { return world_size_; }
+    static std::string library_version(); ///< "Open MPI v4.1.4"
+
+    /// Ends this process now with `exit_code`, without MPI_Finalize, which would wait for ranks that are
+    /// gone.
+    [[noreturn]] void abandon(int exit_code);
+
+private:
+    int rank_ = 0;
+    int world_size_ = 1;
+};
+
+/// A step that some rank could not take; the same on all ranks.
+class JointFailure : public std::runtime_error {
+public:
+    JointFailure(int exit_code, const std::string& message)
+        : std::runtime_error(message), exit_code_(exit_code) {}
+    int exit_code() const { return exit_code_; }
+
+private:
+    int exit_code_;
+};
+
+/// What the ranks say to each other beside the payload: agreement before the traffic, results after it.
+/// Silent in between, but for one message per iteration when the run is limited by time.
+class ControlPlane {
+public:
+    explicit ControlPlane(MpiSession& session) : session_(session) {}
+
+    int rank() const { return session_.rank(); }
+    int world_size() const { return session_.world_size(); }
+
+    std::string broadcast(const std::string& from_rank_0);
+    std::vector<std::string> all_gather(const std::string& from_this_rank);
+
+    /// Runs `step` on every rank and returns its result; if it throws on any, throws JointFailure on all,
+    /// with the message of each rank that failed. Thus no rank waits for one that gave up.
+    template <class Step>
+    auto together(Step step);
+
+    /// rank 0's steady clock minus ours, from the quickest of some round trips; uncertain by half of that.
+    struct ClockOffset {
+        std::chrono::nanoseconds offset{0};
+        std::chrono::nanoseconds uncertainty{0};
+    };
+    ClockOffset measure_clock_offset();
+
+    /// A moment `delay` from now that is the same on all hosts, on this host's clock.
+    std::chrono::steady_clock::time_point agree_on_start(const ClockOffset& clock,
+                                                         std::chrono::nanoseconds delay);
+
+    /// Rank 0 decides during iteration i whether there will be an iteration i+1 and says so to all; they hear
+    /// it before they start it. Call on every rank, before each iteration, with rank 0's wish; returns the
+    /// decision.
+    bool decide_iteration(std::uint32_t iteration, bool go_on_after);
+
+    /// Asked while waiting for others; false: they will not come any more.
+    using Patience = std::function<bool()>;
+
+    /// Results to rank 0 (which gets one per rank, empty for a rank that did not answer) without spinning.
+    std::vector<std::optional<std::string>> collect(const std::string& from_this_rank,
+                                                    const Patience& patience);
+
+    /// Rank 0 tells the exit code when it has reported; the others wait for it, without spinning. nullopt: no
+    /// answer.
+    std::optional<int> agree_on_exit(int exit_code_of_rank_0, const Patience& patience);
+
+private:
+    void throw_if_any_failed(const std::string& own_failure);
+
+    MpiSession& session_;
+    bool go_on_ = true; ///< rank 0's decision about the iteration after the running one
+};
+
+/// "2 no interface eth9 on ..." : exit code and message of the exception being handled.
+std::string describe_current_failure();
+
+template <class Step>
+auto ControlPlane::together(Step step) {
+    std::string failure;
+    if constexpr (std::is_void_v<decltype(step())>) {
+        try {
+            step();
+        } catch (...) {
+            failure = describe_current_failure();
+        }
+        throw_if_any_failed(failure);
+    } else {
+        std::optional<decltype(step())> result;
+        try {
+            result.emplace(step());
+        } catch (...) {
+            failure = describe_current_failure();
+        }
+        throw_if_any_failed(failure);
+        return std::move(*result);
+    }
+}
+
+} // namespace generator

@@ -1,0 +1,111 @@
+#include "generator/interface_results.hpp"
+
+#include "collectors/burstiness.hpp"
+#include "collectors/trace_file.hpp"
+#include "generator/plan_book.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace generator {
+namespace {
+
+using collectors::Direction;
+
+/// Beyond the largest share of headers (90 bytes on the wire for each 1448 of payload: 6.2 %).
+constexpr double surprising_surplus = 0.08;
+
+struct Span {
+    nanoseconds from{0};
+    nanoseconds to{0};
+};
+
+/// The measured iterations of the sampling rank in the time of its trace.
+std::optional<Span> measured_span(const Timeline& timeline, const collectors::TraceInfo& info,
+                                  std::uint32_t first, std::uint32_t last) {
+    if (first >= last || timeline.iterations.size() < last)
+        return std::nullopt;
+    const std::int64_t shift = timeline.start_monotonic_ns - info.start_monotonic_ns;
+    return Span{nanoseconds(timeline.iterations[first].start_ns + shift),
+                nanoseconds(timeline.iterations[last - 1].end_ns + shift)};
+}
+
+/// Link rates for the backlog: fractions of the line rate, or multiples of the mean when it is not known.
+std::vector<BitRate> backlog_rates(std::optional<BitRate> line_rate, double mean_bits_per_second) {
+    std::vector<BitRate> rates;
+    if (line_rate)
+        for (const double share : {0.1, 0.25, 0.5, 0.75})
+            rates.push_back({static_cast<std::uint64_t>(
+                std::llround(share * static_cast<double>(line_rate->bits_per_second)))});
+    else if (mean_bits_per_second >= 1)
+        for (const double multiple : {2.0, 5.0, 10.0, 20.0})
+            rates.push_back({static_cast<std::uint64_t>(std::llround(multiple * mean_bits_per_second))});
+    return rates;
+}
+
+} // namespace
+
+std::uint64_t crossing_bytes(const Workload& workload, const std::vector<int>& ranks, int world_size,
+                             Direction direction, std::uint32_t first, std::uint32_t last, bool loopback) {
+    const auto per_iteration = [&](const std::vector<WorkloadBucket>& buckets) {
+        std::uint64_t bytes = 0;
+        for (const int rank : ranks)
+            for (const WorkloadBucket& bucket : buckets)
+                for (const Operation& operation :
+                     rank_plan(bucket.collective, rank, world_size, bucket.bytes, workload.element_bytes)
+                         .operations)
+                    if (operation.is_send() == (direction == Direction::tx) &&
+                        (loopback || std::find(ranks.begin(), ranks.end(), operation.peer) == ranks.end()))
+                        bytes += operation.range.bytes;
+        return bytes;
+    };
+    if (first >= last)
+        return 0;
+    const std::uint32_t later = last - std::max(first, 1u);
+    return (first == 0 ? per_iteration(workload.first_iteration) : 0) +
+           later * per_iteration(workload.later_iterations);
+}
+
+std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>& traces,
+                                               const std::vector<Timeline>& timelines,
+                                               const Workload& workload, const RunStatistics& statistics,
+                                               std::uint32_t warmup, std::optional<BitRate> line_rate,
+                                               std::vector<std::string>& warnings) {
+    const std::uint32_t last = statistics.finished_iterations;
+    const std::uint32_t first = statistics.measured_iterations > 0 ? warmup : 0;
+    std::vector<InterfaceResult> results;
+    for (const InterfaceTrace& each : traces) {
+        const collectors::Trace trace = collectors::read_trace(each.file);
+        const Timeline& timeline = timelines.at(static_cast<std::size_t>(each.ranks.front()));
+        const std::optional<Span> span = measured_span(timeline, trace.info, first, last);
+        if (!span) {
+            warnings.push_back(fmt::format("NO ITERATION FINISHED while {} on {} was sampled: no metrics",
+                                           trace.info.interface, trace.info.host));
+            continue;
+        }
+        if (first < warmup)
+            warnings.push_back("NO ITERATION AFTER WARM-UP: THE METRICS INCLUDE IT");
+        for (const Direction direction : {Direction::tx, Direction::rx}) {
+            InterfaceResult result;
+            const auto windows = collectors::standard_windows();
+            result.summary = collectors::summarize(trace, direction, span->from, span->to, windows, {});
+            result.summary =
+                collectors::summarize(trace, direction, span->from, span->to, windows,
+                                      backlog_rates(line_rate, result.summary.mean_bits_per_second));
+            result.ranks = each.ranks;
+            result.payload_bytes = crossing_bytes(workload, each.ranks, static_cast<int>(timelines.size()),
+                                                  direction, first, last, each.loopback);
+            const auto payload = static_cast<double>(result.payload_bytes);
+            if (static_cast<double>(result.summary.nic_bytes) > payload * (1 + surprising_surplus) + 1e6)
+                warnings.push_back(
+                    fmt::format("OTHER TRAFFIC ON {} {} OF {}: it counted {} B for {} B of payload",
+                                trace.info.interface, collectors::to_text(direction), trace.info.host,
+                                result.summary.nic_bytes, result.payload_bytes));
+            results.push_back(std::move(result));
+        }
+    }
+    return results;
+}
+
+} // namespace generator

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "generator/run_record.hpp"
+#include "generator/timeline.hpp"
+#include "generator/workload.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace generator {
+
+/// A trace of the run directory, and the ranks whose traffic its interface carries.
+struct InterfaceTrace {
+    std::filesystem::path file;
+    std::vector<int> ranks; ///< of one network namespace and interface, the sampling rank first
+    bool loopback = false;
+};
+
+/// Both directions of every trace over the measured iterations (all that finished, if none is left after
+/// warm-up): burst metrics, backlog, payload bytes that cross the interface.
+std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>& traces,
+                                               const std::vector<Timeline>& timelines,
+                                               const Workload& workload, const RunStatistics& statistics,
+                                               std::uint32_t warmup, std::optional<BitRate> line_rate,
+                                               std::vector<std::string>& warnings);
+
+/// Payload bytes that `ranks` send to (tx) or receive from (rx) ranks beyond their interface, in iterations
+/// [first, last), by the plans. On loopback all payload crosses it.
+std::uint64_t crossing_bytes(const Workload& workload, const std::vector<int>& ranks, int world_size,
+                             collectors::Direction direction, std::uint32_t first, std::uint32_t last,
+                             bool loopback);
+
+} // namespace generator

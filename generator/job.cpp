@@ -1,0 +1,361 @@
+#include "generator/job.hpp"
+
+#include "generator/engine.hpp"
+#include "generator/link.hpp"
+#include "generator/nic_sampling.hpp"
+#include "generator/plan_book.hpp"
+#include "generator/progress.hpp"
+#include "generator/rank_report.hpp"
+#include "generator/results.hpp"
+#include "generator/run_directory.hpp"
+#include "generator/run_record.hpp"
+#include "generator/stop_request.hpp"
+
+#include <asio/io_context.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+namespace generator {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+constexpr auto start_delay = 100ms;           // from agreement to iteration 0
+constexpr auto patience_after_end = 60s;      // for the results of slow hosts
+constexpr auto patience_after_failure = 10s;  // for ranks that have yet to notice
+constexpr auto patience_after_signal = 500ms; // mpirun kills one second after its first signal
+
+std::string read_file(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream content;
+    content << file.rdbuf();
+    return content.str();
+}
+
+class Job {
+public:
+    Job(const CommandLine& command, MpiSession& session)
+        : command_(command), session_(session), control_(session), context_(1) {}
+
+    int run() {
+        agree_on_profile();
+        agree_on_addresses();
+        if (record_.profile.run.dry_run)
+            return show_dry_run();
+        create_run_directory();
+        Connections connections = connect();
+        start_sampling();
+        RankReport report = send_traffic(std::move(connections));
+        return finish(std::move(report));
+    }
+
+private:
+    int rank() const { return control_.rank(); }
+    bool leads() const { return rank() == 0; }
+
+    /// Rank 0 reads the profile; all parse the same text and compare what they made of it.
+    void agree_on_profile() {
+        ProfileSource source = control_.together([&] {
+            require_expected_world_size(control_.world_size());
+            return leads() ? load_profile(command_.profile, profile_folders()) : ProfileSource{};
+        });
+        source.name = control_.broadcast(source.name);
+        source.text = control_.broadcast(source.text);
+        source.model_text = control_.broadcast(source.model_text);
+        record_.profile = control_.together([&] { return parse_profile(source, command_.overrides); });
+        const HostFacts own = control_.together([&] { return local_facts(profile_hash(record_.profile)); });
+        for (const std::string& facts : control_.all_gather(serialize(own)))
+            record_.ranks.push_back(parse_facts(facts));
+        control_.together([&] { require_same_program(record_.ranks); });
+        record_.warnings = cpu_warnings(record_.ranks);
+        if (std::string_view(GRADBURST_BUILD_TYPE) != "Release")
+            record_.warnings.push_back("NOT A RELEASE BUILD (" GRADBURST_BUILD_TYPE
+                                       "): its timing means little");
+        if (control_.world_size() == 1)
+            record_.warnings.push_back(
+                "ONE RANK HAS NOBODY TO SEND TO: only the timing runs; start several with mpirun -n 4");
+    }
+
+    void agree_on_addresses() {
+        const InterfaceAddress chosen = control_.together([&] {
+            std::vector<HostAddresses> hosts;
+            for (const HostFacts& facts : record_.ranks)
+                hosts.push_back(facts.addresses);
+            return choose_address(hosts, static_cast<std::size_t>(rank()),
+                                  record_.profile.network.interfaces);
+        });
+        for (const std::string& text : control_.all_gather(chosen.interface + " " + chosen.address)) {
+            const std::size_t space = text.find(' ');
+            const int number = static_cast<int>(record_.endpoints.size());
+            record_.endpoints.push_back({number,
+                                         record_.ranks[static_cast<std::size_t>(number)].addresses.host,
+                                         text.substr(0, space), text.substr(space + 1), 0});
+        }
+        agree_on_line_rate();
+        workload_ = make_workload(record_.profile, record_.byte_scale);
+    }
+
+    /// The slowest link of all ranks; unknown when any of them is.
+    void agree_on_line_rate() {
+        const std::optional<BitRate> own =
+            link_of(record_.endpoints[static_cast<std::size_t>(rank())].interface).speed;
+        std::uint64_t slowest = ~std::uint64_t{0};
+        for (const std::string& speed : control_.all_gather(std::to_string(own ? own->bits_per_second : 0)))
+            slowest = std::min<std::uint64_t>(slowest, std::strtoull(speed.c_str(), nullptr, 10));
+        record_.line_rate_origin = "--line-rate or profile";
+        record_.line_rate = record_.profile.network.line_rate;
+        if (!record_.line_rate && slowest > 0) {
+            record_.line_rate = BitRate{slowest};
+            record_.line_rate_origin = "slowest interface";
+        }
+        if (!record_.line_rate) {
+            record_.line_rate_origin = fmt::format("{} does not tell", record_.endpoints[0].interface);
+            record_.warnings.push_back(
+                record_.profile.scale.reference_rate
+                    ? "LINE RATE UNKNOWN: bytes are not scaled and nothing is predicted; give --line-rate"
+                    : "LINE RATE UNKNOWN: nothing is predicted; give --line-rate");
+        }
+        record_.byte_scale = byte_scale(record_.profile.scale, record_.line_rate);
+    }
+
+    int show_dry_run() {
+        if (!leads())
+            return success;
+        fmt::print("{}", settings_text(record_, workload_, "none (dry run)"));
+        const int world_size = control_.world_size();
+        const std::uint32_t iterations = record_.profile.run.iterations.value_or(0);
+        for (int each = 0; each < world_size; ++each)
+            fmt::print("rank {:<11} sends {} B per iteration to {} peer{}\n", each,
+                       planned_bytes(workload_, each, world_size, 2) -
+                           planned_bytes(workload_, each, world_size, 1),
+                       needed_peers(workload_, each, world_size).outgoing.size(),
+                       needed_peers(workload_, each, world_size).outgoing.size() == 1 ? "" : "s");
+        if (iterations > 0)
+            fmt::print("all ranks        send {} B in {} iterations\n", planned_total(iterations),
+                       iterations);
+        for (const std::string& warning : record_.warnings)
+            fmt::print("WARNING: {}\n", warning);
+        return success;
+    }
+
+    std::uint64_t planned_total(std::uint32_t iterations) const {
+        std::uint64_t total = 0;
+        for (int each = 0; each < control_.world_size(); ++each)
+            total += planned_bytes(workload_, each, control_.world_size(), iterations);
+        return total;
+    }
+
+    /// From here on the run leaves something behind, and run.json says so even if everything is killed.
+    void create_run_directory() {
+        const std::string wanted = record_.profile.run.out;
+        out_ = control_.broadcast(wanted.empty() ? default_run_directory() : wanted);
+        record_.run_id = control_.broadcast(leads() ? random_run_id() : "");
+        record_.command = command_.whole;
+        record_.started_at = utc_now();
+        record_.mpi_library = MpiSession::library_version();
+        control_.together([&] {
+            if (!leads())
+                return;
+            directory_ = RunDirectory::create(out_, record_.profile.run.overwrite);
+            record_.error = "the run did not end: all ranks were killed, or the machine stopped";
+            directory_->write("run.json", run_json(record_));
+        });
+        control_.together([&] {
+            if (!leads())
+                directory_ = RunDirectory::join(out_);
+        });
+        shares_files_ = read_file(directory_->path() / "run.json").find(record_.run_id) != std::string::npos;
+    }
+
+    Connections connect() {
+        const auto& network = record_.profile.network;
+        Endpoint& own = record_.endpoints[static_cast<std::size_t>(rank())];
+        Listener listener = control_.together(
+            [&] { return Listener(context_, own.address, network.ports, network.congestion_control); });
+        const std::vector<std::string> ports = control_.all_gather(std::to_string(listener.port()));
+        for (std::size_t i = 0; i < ports.size(); ++i)
+            record_.endpoints[i].port = static_cast<std::uint16_t>(std::stoul(ports[i]));
+        ConnectSettings settings;
+        settings.congestion_control = network.congestion_control;
+        settings.timeout = network.connect_timeout;
+        settings.token = agree_on_token();
+        if (leads() && !record_.profile.run.json)
+            fmt::print("{}", settings_text(record_, workload_, out_));
+        std::fflush(stdout);
+        return control_.together([&] {
+            return connect_peers(context_, std::move(listener), rank(), record_.endpoints,
+                                 needed_peers(workload_, rank(), control_.world_size()), settings);
+        });
+    }
+
+    JobToken agree_on_token() {
+        const JobToken drawn = control_.together([] { return random_token(); });
+        const std::string shared =
+            control_.broadcast(std::string(reinterpret_cast<const char*>(drawn.data()), drawn.size()));
+        JobToken token{};
+        std::transform(shared.begin(), shared.end(), token.begin(),
+                       [](char c) { return static_cast<std::byte>(c); });
+        return token;
+    }
+
+    void start_sampling() {
+        std::vector<std::string> interfaces;
+        for (const Endpoint& endpoint : record_.endpoints)
+            interfaces.push_back(endpoint.interface);
+        control_.together([&] {
+            sampling_.emplace(rank(), record_.ranks, interfaces, directory_->path(),
+                              record_.profile.sampling.interval, record_.profile.run.overwrite);
+        });
+    }
+
+    std::unique_ptr<Payload> payload() const {
+        if (!record_.profile.run.verify)
+            return discarded_payload();
+        const auto kinds = [](const std::vector<WorkloadBucket>& buckets) {
+            std::vector<Collective> result;
+            for (const WorkloadBucket& bucket : buckets)
+                result.push_back(bucket.collective);
+            return result;
+        };
+        return verified_payload(rank(), control_.world_size(), kinds(workload_.first_iteration),
+                                kinds(workload_.later_iterations));
+    }
+
+    EngineSettings engine_settings(const Clock::time_point& start, Progress* progress) {
+        EngineSettings settings;
+        settings.rank = rank();
+        settings.world_size = control_.world_size();
+        settings.stop_descriptor = stop_.descriptor();
+        settings.stop_signal = [this] { return stop_.signal(); };
+        if (progress != nullptr)
+            settings.on_iteration = [progress](const IterationRecord& record) { progress->show(record); };
+        const RunSettings& run = record_.profile.run;
+        settings.may_start = [this, &run, &start, previous = 0ns](std::uint32_t iteration) mutable {
+            if (!run.duration)
+                return iteration < *run.iterations;
+            const nanoseconds elapsed = Clock::now() - start;
+            const nanoseconds expected_next = elapsed + (elapsed - previous);
+            previous = elapsed;
+            return control_.decide_iteration(iteration,
+                                             (!run.iterations || iteration + 1 < *run.iterations) &&
+                                                 expected_next < *run.duration);
+        };
+        return settings;
+    }
+
+    /// Everything between the agreement on the start and the last byte: no MPI here.
+    RankReport send_traffic(Connections connections) {
+        RankReport report;
+        std::optional<Progress> progress;
+        if (leads() && !record_.profile.run.json)
+            progress.emplace(record_.profile.run.iterations, record_.profile.run.duration);
+        payload_ = payload();
+        Clock::time_point start;
+        engine_ = std::make_unique<Engine>(context_, record_.profile, workload_, std::move(connections),
+                                           record_.endpoints, *payload_,
+                                           engine_settings(start, progress ? &*progress : nullptr));
+        report.congestion_control = engine_->congestion_control();
+        report.clock = control_.measure_clock_offset();
+        start = control_.agree_on_start(report.clock, start_delay);
+        try {
+            engine_->run(start, report.timeline);
+        } catch (const Stopped& stopped) {
+            report.status = RunStatus::interrupted;
+            report.error = stopped.what();
+        } catch (const std::exception& error) {
+            report.status = RunStatus::failed;
+            report.error = error.what();
+            engine_.reset(); // the peers notice at once
+        }
+        std::vector<std::string> errors;
+        for (const NicTrace& trace :
+             sampling_->stop(report.error.empty() ? "the run ended" : report.error, errors)) {
+            const std::filesystem::path file = directory_->path() / trace.file;
+            report.traces.push_back({trace.file.string(), shares_files_ ? "" : read_file(file),
+                                     shares_files_ ? "" : read_file(collectors::sidecar_path(file)),
+                                     trace.report.cpu_share});
+        }
+        if (!errors.empty() && report.status == RunStatus::complete) {
+            report.status = RunStatus::failed;
+            report.error = fmt::format("the NIC's counters could not be kept: {}", fmt::join(errors, "; "));
+        }
+        return report;
+    }
+
+    ControlPlane::Patience patience(RunStatus status) const {
+        const Clock::time_point until =
+            Clock::now() +
+            (status == RunStatus::complete ? nanoseconds(patience_after_end) : patience_after_failure);
+        return [this, until, signalled = Clock::time_point::max()]() mutable {
+            if (stop_.signal() != 0 && signalled == Clock::time_point::max())
+                signalled = Clock::now();
+            return Clock::now() < until && (signalled == Clock::time_point::max() ||
+                                            Clock::now() < signalled + patience_after_signal);
+        };
+    }
+
+    /// Results to rank 0, which reports; then all leave with its exit code.
+    int finish(const RankReport& report) {
+        const ControlPlane::Patience patience = this->patience(report.status);
+        const auto texts = control_.collect(serialize(report), patience);
+        int exit_code = our_failure;
+        bool all_answered = true;
+        if (leads()) {
+            std::vector<std::optional<RankReport>> reports;
+            for (const auto& text : texts) {
+                reports.push_back(text ? std::optional(parse_rank_report(*text)) : std::nullopt);
+                all_answered = all_answered && text.has_value();
+            }
+            add_results(record_, reports, workload_, *directory_);
+            exit_code = publish(record_, reports, *directory_);
+        }
+        const std::optional<int> agreed = control_.agree_on_exit(exit_code, patience);
+        if (!agreed && !report.error.empty())
+            fmt::print(stderr, "gradburst: {}\n", report.error); // rank 0 is gone: say it here
+        if (!agreed || !all_answered || *agreed != success)
+            session_.abandon(agreed.value_or(our_failure)); // MPI_Finalize might wait for a rank that is gone
+        return *agreed;
+    }
+
+    const CommandLine& command_;
+    MpiSession& session_;
+    ControlPlane control_;
+    StopRequest stop_;
+    asio::io_context context_;
+    RunRecord record_;
+    Workload workload_;
+    std::string out_;
+    std::optional<RunDirectory> directory_;
+    bool shares_files_ = true; ///< with rank 0
+    std::optional<NicSampling> sampling_;
+    std::unique_ptr<Payload> payload_;
+    std::unique_ptr<Engine> engine_;
+};
+
+} // namespace
+
+int run_job(const CommandLine& command, MpiSession& session) {
+    return Job(command, session).run();
+}
+
+void require_expected_world_size(int world_size) {
+    if (world_size != 1)
+        return;
+    for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
+        const char* const value = std::getenv(variable);
+        if (value != nullptr && std::atoi(value) > 1)
+            throw UserError(
+                fmt::format("this rank is alone, but {} says {}: the launcher and gradburst use different "
+                            "MPI libraries, or it was started without one. Try mpirun -n {}, or srun "
+                            "--mpi=pmix",
+                            variable, value, value));
+    }
+}
+
+} // namespace generator

@@ -1,0 +1,83 @@
+#include "generator/rank_report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace generator {
+namespace {
+
+/// A rank that only saw a peer leave tells us less than the peer itself.
+bool is_echo(const std::string& error) {
+    for (const char* mark : {"closed the connection", "Connection reset", "Broken pipe"})
+        if (error.find(mark) != std::string::npos)
+            return true;
+    return false;
+}
+
+} // namespace
+
+std::string serialize(const RankReport& report) {
+    nlohmann::json json;
+    json["timeline"] = serialize(report.timeline);
+    json["status"] = static_cast<int>(report.status);
+    json["error"] = report.error;
+    json["congestion_control"] = report.congestion_control;
+    json["clock_offset_ns"] = report.clock.offset.count();
+    json["clock_uncertainty_ns"] = report.clock.uncertainty.count();
+    json["traces"] = nlohmann::json::array();
+    for (const RecordedTrace& trace : report.traces) {
+        nlohmann::json entry;
+        entry["file"] = trace.file;
+        entry["csv"] = trace.csv;
+        entry["sidecar"] = trace.sidecar;
+        entry["sampler_cpu_share"] = trace.sampler_cpu_share;
+        json["traces"].push_back(std::move(entry));
+    }
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+RankReport parse_rank_report(const std::string& text) {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    RankReport report;
+    report.timeline = parse_timeline(json.at("timeline").get<std::string>());
+    report.status = static_cast<RunStatus>(json.at("status").get<int>());
+    report.error = json.at("error");
+    report.congestion_control = json.at("congestion_control");
+    report.clock = {nanoseconds(json.at("clock_offset_ns").get<std::int64_t>()),
+                    nanoseconds(json.at("clock_uncertainty_ns").get<std::int64_t>())};
+    for (const nlohmann::json& entry : json.at("traces"))
+        report.traces.push_back(
+            {entry.at("file"), entry.at("csv"), entry.at("sidecar"), entry.at("sampler_cpu_share")});
+    return report;
+}
+
+RunEnd run_end(const std::vector<std::optional<RankReport>>& reports,
+               const std::vector<Endpoint>& endpoints) {
+    std::vector<std::string> silent;
+    std::string cause;
+    std::string echo;
+    std::string stopped;
+    for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+        const std::optional<RankReport>& report = reports[rank];
+        if (!report)
+            silent.push_back(endpoints[rank].text());
+        else if (report->status == RunStatus::interrupted)
+            stopped = report->error;
+        else if (report->status == RunStatus::failed)
+            (is_echo(report->error) ? echo : cause) = report->error;
+    }
+    if (!silent.empty()) {
+        const std::string& seen = !cause.empty() ? cause : echo;
+        return {RunStatus::failed, fmt::format("no answer from {} (killed, crashed or cut off){}{}",
+                                               fmt::join(silent, ", "), seen.empty() ? "" : "; ", seen)};
+    }
+    if (!cause.empty())
+        return {RunStatus::failed, cause};
+    if (!stopped.empty())
+        return {RunStatus::interrupted, stopped};
+    if (!echo.empty())
+        return {RunStatus::failed, echo};
+    return {};
+}
+
+} // namespace generator

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "generator/run_record.hpp"
+#include "generator/timeline.hpp"
+
+#include <string>
+#include <vector>
+
+namespace generator {
+
+/// A trace that a rank recorded; with its content when rank 0 cannot see the rank's files.
+struct RecordedTrace {
+    std::string file; ///< relative to the run directory
+    std::string csv;
+    std::string sidecar;
+    double sampler_cpu_share = 0;
+};
+
+/// How the run ended on one rank; travels to rank 0.
+struct RankReport {
+    Timeline timeline;
+    RunStatus status = RunStatus::complete;
+    std::string error;
+    std::string congestion_control;
+    ControlPlane::ClockOffset clock; ///< of the rank's host against rank 0's
+    std::vector<RecordedTrace> traces;
+};
+
+std::string serialize(const RankReport& report);
+RankReport parse_rank_report(const std::string& text);
+
+/// Status and message of the whole run: the cause rather than its echoes (ranks that only saw a peer leave),
+/// and every rank that did not answer.
+struct RunEnd {
+    RunStatus status = RunStatus::complete;
+    std::string error;
+};
+RunEnd run_end(const std::vector<std::optional<RankReport>>& reports, const std::vector<Endpoint>& endpoints);
+
+} // namespace generator

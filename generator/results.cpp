@@ -1,0 +1,160 @@
+#include "generator/results.hpp"
+
+#include "collectors/trace_file.hpp"
+#include "generator/interface_results.hpp"
+#include "generator/link.hpp"
+#include "generator/plan_book.hpp"
+#include "generator/prediction.hpp"
+
+#include <fmt/format.h>
+#include <map>
+
+namespace generator {
+namespace {
+
+constexpr std::uint64_t ethernet_overhead_bytes = 38; // header 14, FCS 4, preamble 8, gap 12
+constexpr std::uint64_t shaper_overhead_bytes = 14;   // a tbf counts the header alone
+
+std::vector<Timeline> timelines_of(const std::vector<std::optional<RankReport>>& reports) {
+    std::vector<Timeline> timelines;
+    for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+        timelines.push_back(reports[rank] ? reports[rank]->timeline : Timeline{});
+        timelines.back().rank = static_cast<int>(rank);
+    }
+    return timelines;
+}
+
+/// Ranks by the interface that carries their traffic.
+std::map<std::pair<std::string, std::string>, std::vector<int>> ranks_by_interface(const RunRecord& record) {
+    std::map<std::pair<std::string, std::string>, std::vector<int>> groups;
+    for (std::size_t rank = 0; rank < record.ranks.size(); ++rank)
+        groups[{record.ranks[rank].addresses.network, record.endpoints[rank].interface}].push_back(
+            static_cast<int>(rank));
+    return groups;
+}
+
+bool is_loopback(const RunRecord& record, const std::string& interface) {
+    for (const InterfaceAddress& address : record.ranks[0].addresses.addresses)
+        if (address.interface == interface)
+            return address.loopback;
+    return false;
+}
+
+void keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
+                        const RunDirectory& directory) {
+    for (const std::optional<RankReport>& report : reports)
+        if (report)
+            for (const RecordedTrace& trace : report->traces)
+                if (!trace.csv.empty()) {
+                    directory.write(trace.file, trace.csv);
+                    directory.write(collectors::sidecar_path(trace.file).string(), trace.sidecar);
+                }
+}
+
+std::vector<InterfaceTrace> traces_of(const RunRecord& record,
+                                      const std::vector<std::optional<RankReport>>& reports,
+                                      const RunDirectory& directory) {
+    std::vector<InterfaceTrace> traces;
+    for (const auto& [key, ranks] : ranks_by_interface(record)) {
+        const std::optional<RankReport>& sampling = reports[static_cast<std::size_t>(ranks.front())];
+        if (!sampling)
+            continue;
+        const std::string file =
+            fmt::format("nic/{}.{}.csv", record.ranks[static_cast<std::size_t>(ranks.front())].addresses.host,
+                        key.second);
+        for (const RecordedTrace& trace : sampling->traces)
+            if (trace.file == file)
+                traces.push_back({directory.path() / file, ranks, is_loopback(record, key.second)});
+    }
+    return traces;
+}
+
+/// The fluid model beside each measured number.
+void add_prediction(RunRecord& record, const Workload& workload) {
+    if (!record.line_rate || record.ranks.size() < 2 || record.statistics.finished_iterations == 0)
+        return;
+    const Link link = link_of(record.endpoints[0].interface);
+    LinkModel model;
+    model.line_rate = *record.line_rate;
+    model.goodput_share =
+        goodput_share(link.mtu, link.speed ? ethernet_overhead_bytes : shaper_overhead_bytes);
+    std::map<std::string, int> host_numbers;
+    for (const HostFacts& facts : record.ranks)
+        model.hosts.push_back(
+            host_numbers.emplace(facts.addresses.network, static_cast<int>(host_numbers.size()))
+                .first->second);
+    const bool one_network = host_numbers.size() == 1;
+    if (one_network)
+        model.hosts.clear(); // on loopback, predict what the ranks would do with a link each
+    const Prediction prediction = predict(record.profile, workload, static_cast<int>(record.ranks.size()),
+                                          model, record.statistics.finished_iterations);
+    record.predicted_iteration_seconds = 1e-9 * static_cast<double>(prediction.iteration_mean.count());
+    for (InterfaceResult& result : record.interfaces) {
+        const auto readings = collectors::readings(predicted_trace(prediction, result.ranks, one_network),
+                                                   result.summary.direction);
+        const collectors::BurstinessCurve curve =
+            collectors::burstiness_curve(readings, collectors::standard_windows());
+        for (const collectors::BurstinessPoint& point : curve.points)
+            result.predicted_ratios.push_back(
+                point.resolved ? std::optional(collectors::peak_to_mean(curve, point).estimate)
+                               : std::nullopt);
+        for (const collectors::BacklogPoint& point : result.summary.backlog)
+            result.predicted_backlog_bytes.push_back(collectors::max_backlog(readings, point.rate).estimate);
+    }
+}
+
+} // namespace
+
+void add_results(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+                 const Workload& workload, const RunDirectory& directory) {
+    const RunEnd end = run_end(reports, record.endpoints);
+    record.status = end.status;
+    record.error = end.error;
+    for (const std::optional<RankReport>& report : reports) {
+        record.clocks.push_back(report ? report->clock : ControlPlane::ClockOffset{});
+        if (report && !report->congestion_control.empty())
+            record.congestion_control = report->congestion_control;
+    }
+    const std::vector<Timeline> timelines = timelines_of(reports);
+    const int world_size = static_cast<int>(record.ranks.size());
+    record.statistics = run_statistics(timelines, workload, world_size, record.profile.run.warmup);
+    record.planned_bytes = 0;
+    for (int rank = 0; rank < world_size; ++rank)
+        *record.planned_bytes +=
+            planned_bytes(workload, rank, world_size, record.statistics.finished_iterations);
+    try {
+        keep_remote_traces(reports, directory);
+        record.interfaces =
+            interface_results(traces_of(record, reports, directory), timelines, workload, record.statistics,
+                              record.profile.run.warmup, record.line_rate, record.warnings);
+        add_prediction(record, workload);
+    } catch (const std::exception& error) {
+        record.warnings.push_back(fmt::format("NO BURST METRICS: {}", error.what()));
+    }
+}
+
+int publish(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+            const RunDirectory& directory) {
+    int exit_code = record.status == RunStatus::complete      ? success
+                    : record.status == RunStatus::interrupted ? interrupted
+                                                              : our_failure;
+    const std::string json = run_json(record);
+    // First what matters most; a full disk must not take the text from the terminal.
+    for (const auto& [name, content] : {std::pair<std::string, std::string>{"run.json", json},
+                                        {"timeline.csv", timeline_csv(timelines_of(reports))},
+                                        {"metrics.prom", prometheus_text(record)}}) {
+        try {
+            directory.write(name, content);
+        } catch (const std::exception& error) {
+            fmt::print(stderr, "gradburst: {}\n", error.what());
+            exit_code = our_failure;
+        }
+    }
+    fmt::print("{}", record.profile.run.json ? json : result_text(record, directory.path().string()));
+    std::fflush(stdout);
+    if (!record.error.empty())
+        fmt::print(stderr, "gradburst: {}\n", record.error);
+    return exit_code;
+}
+
+} // namespace generator

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "generator/rank_report.hpp"
+#include "generator/run_directory.hpp"
+#include "generator/run_record.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace generator {
+
+/// Puts what the ranks reported, what was sampled and what the fluid model expects into the record. Traces of
+/// hosts that do not share rank 0's files are written into the run directory first. Does not throw for a
+/// trace that cannot be read: that becomes a warning.
+void add_results(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+                 const Workload& workload, const RunDirectory& directory);
+
+/// Writes run.json, timeline.csv and metrics.prom, prints the result (text, or run.json with --json) on
+/// standard output and errors on standard error. Returns the exit code.
+int publish(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+            const RunDirectory& directory);
+
+} // namespace generator

@@ -1,0 +1,95 @@
+#include "generator/run_directory.hpp"
+
+#include "collectors/file_output.hpp"
+#include "generator/failure.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <random>
+#include <system_error>
+#include <unistd.h>
+
+namespace generator {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_writable(const fs::path& folder) {
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+        throw std::system_error(errno, std::generic_category(), "write into " + folder.string());
+}
+
+std::tm utc(std::time_t seconds) {
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    return parts;
+}
+
+} // namespace
+
+RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
+    std::error_code error;
+    if (fs::exists(path) && !fs::is_directory(path))
+        throw UserError(fmt::format("--out {}: is a file; give a folder", path.string()));
+    if (fs::exists(path / "run.json")) {
+        if (!overwrite)
+            throw UserError(fmt::format(
+                "--out {}: holds a run already; give another folder, or --overwrite to replace it",
+                path.string()));
+        for (const char* name : {"run.json", "timeline.csv", "metrics.prom", "nic"})
+            fs::remove_all(path / name, error);
+    }
+    fs::create_directories(path / "nic", error);
+    if (error)
+        throw std::system_error(error, "create " + (path / "nic").string());
+    require_writable(path);
+    require_writable(path / "nic");
+    return RunDirectory(path);
+}
+
+RunDirectory RunDirectory::join(const fs::path& path) {
+    std::error_code error;
+    fs::create_directories(path / "nic", error);
+    if (error)
+        throw std::system_error(error, "create " + (path / "nic").string());
+    return RunDirectory(path);
+}
+
+void RunDirectory::write(const std::string& name, std::string_view content) const {
+    const fs::path target = path_ / name;
+    const fs::path beside = path_ / (name + ".new");
+    const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (descriptor < 0)
+        throw std::system_error(errno, std::generic_category(), "create " + beside.string());
+    try {
+        collectors::write_all(descriptor, content, beside);
+    } catch (...) {
+        ::close(descriptor);
+        ::unlink(beside.c_str()); // half a file helps nobody, and the disk may be full
+        throw;
+    }
+    ::close(descriptor);
+    std::error_code error;
+    fs::rename(beside, target, error);
+    if (error)
+        throw std::system_error(error, "rename " + beside.string());
+}
+
+std::string default_run_directory() {
+    return fmt::format("gradburst-{:%Y%m%dT%H%M%S}Z", utc(std::time(nullptr)));
+}
+
+std::string utc_now() {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", utc(std::time(nullptr)));
+}
+
+std::string random_run_id() {
+    std::random_device device;
+    return fmt::format("{:08x}{:08x}", device(), device());
+}
+
+} // namespace generator

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace generator {
+
+/// Everything that one run leaves behind. See README.md for the files.
+class RunDirectory {
+public:
+    /// Creates the folder. Throws UserError when it holds a run already (unless `overwrite`, which removes
+    /// the old run's files) or is a file, std::system_error when it cannot be written.
+    static RunDirectory create(const std::filesystem::path& path, bool overwrite);
+    /// A folder that rank 0 has created, seen from another rank: made here if the hosts share no file system.
+    static RunDirectory join(const std::filesystem::path& path);
+
+    const std::filesystem::path& path() const { return path_; }
+
+    /// Writes beside, then renames: whoever reads sees the old file or the new one, whole. Throws
+    /// std::system_error that names the file.
+    void write(const std::string& name, std::string_view content) const;
+
+private:
+    explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
+    std::filesystem::path path_;
+};
+
+/// "gradburst-20240229T134501Z", for runs without --out.
+std::string default_run_directory();
+/// "2024-02-29T13:45:01Z"
+std::string utc_now();
+/// 16 random hex digits, to recognise a run.
+std::string random_run_id();
+
+} // namespace generator

@@ -1,0 +1,135 @@
+#include "collectors/summary_json.hpp"
+#include "generator/run_record.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <map>
+
+namespace generator {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+    return value ? Json(*value) : Json();
+}
+
+Json distribution_json(const std::optional<Distribution>& values) {
+    Json json;
+    if (!values)
+        return json;
+    json["mean"] = values->mean;
+    json["p50"] = values->p50;
+    json["p95"] = values->p95;
+    json["p99"] = values->p99;
+    json["max"] = values->max;
+    return json;
+}
+
+std::string_view status_name(RunStatus status) {
+    switch (status) {
+    case RunStatus::complete:
+        return "complete";
+    case RunStatus::interrupted:
+        return "interrupted";
+    case RunStatus::failed:
+        break;
+    }
+    return "failed";
+}
+
+Json context_json(const RunRecord& record) {
+    Json hosts = Json::array();
+    std::map<std::string, std::size_t> known; // by network: ranks in one namespace are one host
+    for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
+        const HostFacts& facts = record.ranks[rank];
+        const auto [place, is_new] = known.emplace(facts.addresses.network, hosts.size());
+        if (is_new) {
+            Json host;
+            host["host"] = facts.addresses.host;
+            host["kernel"] = facts.kernel;
+            host["cpus_online"] = facts.cpus_online;
+            if (rank < record.clocks.size()) {
+                host["clock_offset_seconds"] = 1e-9 * static_cast<double>(record.clocks[rank].offset.count());
+                host["clock_uncertainty_seconds"] =
+                    1e-9 * static_cast<double>(record.clocks[rank].uncertainty.count());
+            }
+            host["ranks"] = Json::array();
+            hosts.push_back(std::move(host));
+        }
+        Json entry;
+        entry["rank"] = rank;
+        entry["cpus_allowed"] = facts.cpus_allowed;
+        if (rank < record.endpoints.size()) {
+            entry["interface"] = record.endpoints[rank].interface;
+            entry["address"] = record.endpoints[rank].address;
+            entry["port"] = record.endpoints[rank].port;
+        }
+        hosts[place->second]["ranks"].push_back(std::move(entry));
+    }
+    Json context;
+    context["hosts"] = std::move(hosts);
+    context["build_type"] = GRADBURST_BUILD_TYPE;
+    context["mpi_library"] = record.mpi_library;
+    context["transport"] = "kernel TCP";
+    context["congestion_control"] =
+        record.congestion_control.empty() ? Json() : Json(record.congestion_control);
+    context["line_rate_bits_per_second"] =
+        record.line_rate ? Json(record.line_rate->bits_per_second) : Json();
+    context["line_rate_origin"] = record.line_rate_origin;
+    context["byte_scale"] = record.byte_scale;
+    return context;
+}
+
+Json interface_json(const InterfaceResult& result) {
+    Json json = collectors::summary_json(result.summary, result.predicted_ratios);
+    json["payload_bytes"] = result.payload_bytes;
+    json["ranks"] = result.ranks;
+    for (std::size_t i = 0; i < result.predicted_backlog_bytes.size() && i < json["backlog"].size(); ++i)
+        json["backlog"][i]["predicted_bytes"] = or_null(result.predicted_backlog_bytes[i]);
+    return json;
+}
+
+} // namespace
+
+std::string run_json(const RunRecord& record) {
+    const RunStatistics& statistics = record.statistics;
+    Json json;
+    json["format"] = "gradburst-run/1";
+    json["status"] = status_name(record.status);
+    json["error"] = record.error.empty() ? Json() : Json(record.error);
+    json["version"] = GRADBURST_VERSION;
+    json["run_id"] = record.run_id;
+    json["command"] = record.command;
+    json["started_at"] = record.started_at;
+    json["context"] = context_json(record);
+    json["profile"] = Json::parse(effective_profile_json(record.profile));
+    json["profile_hash"] = profile_hash(record.profile);
+    json["world_size"] = record.ranks.size();
+    json["seed"] = record.profile.run.seed;
+    json["warnings"] = record.warnings;
+    json["iterations"]["count"] = statistics.finished_iterations;
+    json["iterations"]["warmup"] = record.profile.run.warmup;
+    json["iterations"]["measured"] = statistics.measured_iterations;
+    json["iterations"]["seconds"] = distribution_json(statistics.iteration_seconds);
+    json["iterations"]["predicted_seconds"] = or_null(record.predicted_iteration_seconds);
+    json["bytes"]["planned"] = or_null(record.planned_bytes);
+    json["bytes"]["sent"] = statistics.sent_bytes;
+    json["bytes"]["received"] = statistics.received_bytes;
+    json["bytes"]["meaning"] =
+        "payload of all ranks, warm-up included; planned: of the iterations that all finished";
+    json["bucket_start_lateness_seconds"] = distribution_json(statistics.lateness_seconds);
+    json["all_reduce_seconds"] = distribution_json(statistics.bucket_seconds);
+    json["bandwidth"]["algorithm_bytes_per_second"] = or_null(statistics.algorithm_bytes_per_second);
+    json["bandwidth"]["bus_bytes_per_second"] = or_null(statistics.bus_bytes_per_second);
+    json["bandwidth"]["formula"] = bandwidth_formula;
+    json["interfaces"] = Json::array();
+    for (const InterfaceResult& result : record.interfaces)
+        json["interfaces"].push_back(interface_json(result));
+    json["verdict"]["result"] = "none";
+    json["verdict"]["reasons"] = Json::array();
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace generator

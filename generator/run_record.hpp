@@ -1,0 +1,64 @@
+#pragma once
+
+#include "collectors/summary.hpp"
+#include "generator/control_plane.hpp"
+#include "generator/host_facts.hpp"
+#include "generator/run_statistics.hpp"
+#include "generator/transport.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace generator {
+
+enum class RunStatus { complete, interrupted, failed };
+
+/// One direction of one interface, measured and predicted.
+struct InterfaceResult {
+    collectors::InterfaceSummary summary;
+    std::vector<std::optional<double>> predicted_ratios; ///< PtM per window; empty without a prediction
+    std::vector<std::optional<double>>
+        predicted_backlog_bytes;     ///< per backlog rate; empty without a prediction
+    std::vector<int> ranks;          ///< whose payload crosses this interface
+    std::uint64_t payload_bytes = 0; ///< in this direction over the same time as summary.nic_bytes
+};
+
+/// Everything that run.json says.
+struct RunRecord {
+    RunStatus status = RunStatus::failed;
+    std::string error; ///< empty unless interrupted or failed
+    std::string run_id;
+    std::string command;
+    std::string started_at;
+    std::string mpi_library;
+    std::vector<HostFacts> ranks;
+    std::vector<Endpoint> endpoints;
+    std::vector<ControlPlane::ClockOffset> clocks; ///< of each rank's host against rank 0's
+    Profile profile;
+    std::optional<BitRate> line_rate;
+    std::string line_rate_origin; ///< "--line-rate", "eth0 reports it", "unknown"
+    double byte_scale = 1;
+    std::string congestion_control;
+    std::vector<std::string> warnings;
+    std::optional<std::uint64_t>
+        planned_bytes; ///< payload of all ranks in the iterations that all ranks finished
+    RunStatistics statistics;
+    std::optional<double> predicted_iteration_seconds;
+    std::vector<InterfaceResult> interfaces;
+};
+
+/// run.json, format "gradburst-run/1". Always valid JSON; what is not known is null.
+std::string run_json(const RunRecord& record);
+
+/// What rank 0 prints before the traffic: the effective settings.
+std::string settings_text(const RunRecord& record, const Workload& workload, const std::string& out);
+
+/// What rank 0 prints after it: statistics, bytes, burstiness, warnings.
+std::string result_text(const RunRecord& record, const std::string& out);
+
+/// metrics.prom: the main numbers in Prometheus' text format.
+std::string prometheus_text(const RunRecord& record);
+
+} // namespace generator

@@ -1,0 +1,189 @@
+#include "generator/run_record.hpp"
+
+#include "generator/plan_book.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <set>
+
+namespace generator {
+namespace {
+
+using collectors::format_bit_rate;
+using collectors::format_bytes;
+using collectors::format_duration;
+
+std::string duration_text(double seconds) {
+    return format_duration(nanoseconds(std::llround(seconds * 1e9)));
+}
+
+std::string times(const std::optional<Distribution>& values) {
+    if (!values)
+        return "not measured";
+    return fmt::format("p50 {}  p95 {}  p99 {}  max {}  mean {}", duration_text(values->p50),
+                       duration_text(values->p95), duration_text(values->p99), duration_text(values->max),
+                       duration_text(values->mean));
+}
+
+std::string bucket_text(const std::vector<WorkloadBucket>& buckets) {
+    std::vector<std::string> sizes;
+    for (const WorkloadBucket& bucket : buckets)
+        sizes.push_back(fmt::format("{}{}", bucket.bytes,
+                                    bucket.collective == Collective::broadcast ? " (broadcast)" : ""));
+    constexpr std::size_t shown = 8;
+    if (sizes.size() > shown) {
+        const std::size_t more = sizes.size() - shown;
+        sizes.resize(shown);
+        sizes.push_back(fmt::format("{} more", more));
+    }
+    return fmt::format("{} B", fmt::join(sizes, ", "));
+}
+
+std::string length_text(const RunSettings& run) {
+    std::vector<std::string> limits;
+    if (run.iterations)
+        limits.push_back(fmt::format("{} iterations", *run.iterations));
+    if (run.duration)
+        limits.push_back(format_duration(*run.duration));
+    return fmt::format("{}, the first {} as warm-up", fmt::join(limits, " or "), run.warmup);
+}
+
+std::string bytes_text(const RunRecord& record) {
+    const RunStatistics& statistics = record.statistics;
+    const bool planned = record.planned_bytes.has_value();
+    const bool agree = planned && *record.planned_bytes == statistics.sent_bytes &&
+                       statistics.sent_bytes == statistics.received_bytes;
+    return fmt::format("payload bytes    planned {}  sent {}  received {}  {}\n",
+                       planned ? std::to_string(*record.planned_bytes) : "unknown", statistics.sent_bytes,
+                       statistics.received_bytes,
+                       agree ? "(equal)"
+                             : (record.status == RunStatus::complete
+                                    ? "(THEY DIFFER)"
+                                    : "(planned counts finished iterations only)"));
+}
+
+std::string nic_bytes_text(const InterfaceResult& result) {
+    const auto nic = static_cast<double>(result.summary.nic_bytes);
+    const auto payload = static_cast<double>(result.payload_bytes);
+    return fmt::format("payload {} B, NIC counted {} B{} in the measured iterations\n", result.payload_bytes,
+                       result.summary.nic_bytes,
+                       result.payload_bytes == 0 ? ""
+                                                 : fmt::format(" ({:+.2f} %)", 100 * (nic / payload - 1)));
+}
+
+} // namespace
+
+std::string settings_text(const RunRecord& record, const Workload& workload, const std::string& out) {
+    const Profile& profile = record.profile;
+    std::string text;
+    const auto line = [&](std::string_view name, const std::string& value) {
+        fmt::format_to(std::back_inserter(text), "{:<17}{}\n", name, value);
+    };
+    line("gradburst", fmt::format("{} ({} build, {}, kernel TCP)", GRADBURST_VERSION, GRADBURST_BUILD_TYPE,
+                                  record.mpi_library));
+    line("profile", fmt::format("{} (hash {})", profile.name, profile_hash(profile)));
+    line("compute",
+         fmt::format("forward {}, backward {}, optimizer {}{}", format_duration(profile.compute.forward),
+                     format_duration(profile.compute.backward), format_duration(profile.compute.optimizer),
+                     profile.scale.time == 1 ? "" : fmt::format(", times {}", profile.scale.time)));
+    line("buckets", bucket_text(workload.later_iterations) +
+                        (workload.first_iteration.size() == workload.later_iterations.size()
+                             ? ""
+                             : "; first iteration " + bucket_text(workload.first_iteration)));
+    line("collective", fmt::format("ring, segments of at most {}",
+                                   format_bytes(static_cast<double>(profile.collective.segment_bytes))));
+    line("length", length_text(profile.run));
+    line("line rate",
+         fmt::format("{} ({}); bytes x {:.6g}",
+                     record.line_rate
+                         ? format_bit_rate(static_cast<double>(record.line_rate->bits_per_second))
+                         : "unknown",
+                     record.line_rate_origin, record.byte_scale));
+    line("payload", profile.run.verify ? "float32 sums, every element checked" : "not looked at");
+    for (const Endpoint& endpoint : record.endpoints)
+        line(fmt::format("rank {}", endpoint.rank),
+             fmt::format("{}, {} {}", endpoint.host, endpoint.interface,
+                         endpoint.port == 0 ? endpoint.address
+                                            : fmt::format("{} port {}", endpoint.address, endpoint.port)));
+    line("sampling", fmt::format("every {}", format_duration(profile.sampling.interval)));
+    line("run directory", out);
+    return text;
+}
+
+std::string result_text(const RunRecord& record, const std::string& out) {
+    const RunStatistics& statistics = record.statistics;
+    std::string text = "\n";
+    auto append = std::back_inserter(text);
+    if (record.status != RunStatus::complete)
+        fmt::format_to(append, "{}: {}\n", record.status == RunStatus::interrupted ? "INTERRUPTED" : "FAILED",
+                       record.error);
+    fmt::format_to(append, "iterations       {} finished, {} measured\n", statistics.finished_iterations,
+                   statistics.measured_iterations);
+    fmt::format_to(append, "iteration time   {}\n", times(statistics.iteration_seconds));
+    if (record.predicted_iteration_seconds)
+        fmt::format_to(append, "  predicted      mean {}\n",
+                       duration_text(*record.predicted_iteration_seconds));
+    fmt::format_to(append, "all-reduce time  {}\n", times(statistics.bucket_seconds));
+    fmt::format_to(append, "start lateness   {}\n", times(statistics.lateness_seconds));
+    if (statistics.bus_bytes_per_second)
+        fmt::format_to(append, "bandwidth        algorithm {}/s, bus {}/s\n                 ({})\n",
+                       format_bytes(*statistics.algorithm_bytes_per_second),
+                       format_bytes(*statistics.bus_bytes_per_second), bandwidth_formula);
+    text += bytes_text(record);
+    for (const InterfaceResult& result : record.interfaces) {
+        text += "\n" + collectors::summary_text(result.summary, result.predicted_ratios);
+        text += nic_bytes_text(result);
+    }
+    text += "\n";
+    for (const std::string& warning : record.warnings)
+        fmt::format_to(append, "WARNING: {}\n", warning);
+    fmt::format_to(append, "kept in {}: run.json, timeline.csv, nic/, metrics.prom\n", out);
+    return text;
+}
+
+std::string prometheus_text(const RunRecord& record) {
+    std::string text;
+    auto append = std::back_inserter(text);
+    const auto gauge = [&](std::string_view name, std::string_view help, const auto& samples) {
+        fmt::format_to(append, "# HELP gradburst_{0} {1}\n# TYPE gradburst_{0} gauge\n{2}", name, help,
+                       samples);
+    };
+    const auto escaped = [](const std::string& value) {
+        std::string result;
+        for (const char c : value)
+            result += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c == '\n' ? ' ' : c);
+        return result;
+    };
+    const std::string job = fmt::format("profile=\"{}\"", escaped(record.profile.name));
+    const RunStatistics& statistics = record.statistics;
+    gauge(
+        "run_complete", "1 if the run ended as planned",
+        fmt::format("gradburst_run_complete{{{}}} {}\n", job, record.status == RunStatus::complete ? 1 : 0));
+    if (statistics.iteration_seconds)
+        gauge("iteration_seconds", "Iteration time of the slowest rank",
+              fmt::format("gradburst_iteration_seconds{{{0},quantile=\"0.5\"}} {1}\n"
+                          "gradburst_iteration_seconds{{{0},quantile=\"0.99\"}} {2}\n",
+                          job, statistics.iteration_seconds->p50, statistics.iteration_seconds->p99));
+    if (statistics.bus_bytes_per_second)
+        gauge(
+            "bus_bytes_per_second", "Bus bandwidth of the all-reduces",
+            fmt::format("gradburst_bus_bytes_per_second{{{}}} {}\n", job, *statistics.bus_bytes_per_second));
+    std::string ratios;
+    for (const InterfaceResult& result : record.interfaces)
+        for (const collectors::BurstinessPoint& point : result.summary.curve.points)
+            if (point.resolved && result.summary.nic_bytes > 0)
+                ratios += fmt::format(
+                    "gradburst_peak_to_mean_lower{{{},host=\"{}\",interface=\"{}\",direction=\"{}\","
+                    "tau_seconds=\"{}\"}} {}\n",
+                    job, escaped(result.summary.host), escaped(result.summary.interface),
+                    collectors::to_text(result.summary.direction),
+                    1e-9 * static_cast<double>(point.window.count()),
+                    collectors::peak_to_mean(result.summary.curve, point).lower);
+    if (!ratios.empty())
+        gauge("peak_to_mean_lower", "Certified lower bound of E(tau) / (tau x mean rate)", ratios);
+    return text;
+}
+
+} // namespace generator
