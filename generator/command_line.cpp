@@ -118,6 +118,10 @@ void add_field_options(FieldOptions& options) {
     options.flag("--dry-run", "/run/dry_run", "Print settings and bytes; send nothing");
     options.text(
         "--iface", "/network/interfaces",
+    options.text("--algorithm", "/collective/algorithm",
+                 "ring, or server: all to rank 0 and back");
+    options.text("--service", "/collective/service",
+                 "Of the server: sequenced (one worker after another) or incast (all at once)");
         "Interface by name (eth0), prefix (eth*) or network (10.0.0.0/8); default: the one by which the "
         "other hosts are reached, lo on one host");
     options.text("--ports", "/network/ports", "Ports to listen on: one per rank of a host, e.g. 42000-42007");

@@ -17,19 +17,24 @@ namespace {
 constexpr std::size_t hot_buffer_bytes = 256 * 1024;
 constexpr std::size_t largest_receive = 4 * 1024 * 1024;
 
+std::ptrdiff_t discard(int descriptor, std::uint64_t most) {
+    const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest_receive));
+    return ::recv(descriptor, nullptr, length, MSG_TRUNC | MSG_DONTWAIT);
+}
+
 class DiscardedPayload : public Payload {
 public:
     void prepare(std::uint32_t, std::span<const std::uint64_t>) override {}
 
-    std::span<const std::byte> outgoing(std::size_t, std::uint64_t, std::uint64_t most) override {
+    std::span<const std::byte> outgoing(std::size_t, const Operation&, std::uint64_t,
+                                        std::uint64_t most) override {
         return std::span(buffer_).first(
             static_cast<std::size_t>(std::min<std::uint64_t>(most, buffer_.size())));
     }
 
     std::ptrdiff_t receive(int descriptor, std::size_t, const Operation&, std::uint64_t,
                            std::uint64_t most) override {
-        const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(most, largest_receive));
-        return ::recv(descriptor, nullptr, length, MSG_TRUNC | MSG_DONTWAIT);
+        return discard(descriptor, most);
     }
 
     void check(std::uint32_t) override {}
@@ -61,14 +66,19 @@ public:
         }
     }
 
-    std::span<const std::byte> outgoing(std::size_t bucket, std::uint64_t offset,
+    std::span<const std::byte> outgoing(std::size_t bucket, const Operation& operation, std::uint64_t done,
                                         std::uint64_t most) override {
         const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(most, hot_buffer_bytes));
-        return std::as_bytes(std::span(buckets_[bucket])).subspan(static_cast<std::size_t>(offset), length);
+        if (operation.is_signal())
+            return std::span(staging_).first(length);
+        return std::as_bytes(std::span(buckets_[bucket]))
+            .subspan(static_cast<std::size_t>(operation.range.offset + done), length);
     }
 
     std::ptrdiff_t receive(int descriptor, std::size_t bucket, const Operation& operation, std::uint64_t done,
                            std::uint64_t most) override {
+        if (operation.is_signal())
+            return discard(descriptor, most);
         const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(most, staging_.size()));
         std::byte* const place =
             reinterpret_cast<std::byte*>(buckets_[bucket].data()) + operation.range.offset + done;

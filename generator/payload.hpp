@@ -21,9 +21,9 @@ public:
     /// rank.
     virtual void prepare(std::uint32_t iteration, std::span<const std::uint64_t> bucket_bytes) = 0;
 
-    /// Up to `most` bytes to send from `offset` of bucket `bucket` on.
-    virtual std::span<const std::byte> outgoing(std::size_t bucket, std::uint64_t offset,
-                                                std::uint64_t most) = 0;
+    /// Up to `most` bytes to send of `operation`, of which `done` are gone already.
+    virtual std::span<const std::byte> outgoing(std::size_t bucket, const Operation& operation,
+                                                std::uint64_t done, std::uint64_t most) = 0;
 
     /// Receives up to `most` bytes of `operation`, of which `done` are here already, without waiting. Returns
     /// the number of bytes, 0 at the end of the stream; -1 with errno for an error.

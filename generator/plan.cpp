@@ -42,11 +42,17 @@ ByteRange partition(std::uint64_t bytes, std::uint64_t element_bytes, std::uint6
     return {offset(index), end - offset(index)};
 }
 
-RankPlan rank_plan(Collective collective, int rank, int world_size, std::uint64_t bytes,
-                   std::uint64_t element_bytes) {
-    if (collective == Collective::broadcast)
-        return ring_broadcast(rank, world_size, 0, bytes);
-    return ring_all_reduce(rank, world_size, bytes, element_bytes);
+RankPlan rank_plan(const CollectiveCall& call, int rank, int world_size) {
+    const bool broadcast = call.collective == Collective::broadcast;
+    switch (call.algorithm) {
+    case Algorithm::server:
+        return broadcast ? server_broadcast(rank, world_size, call.bytes, call.service)
+                         : server_all_reduce(rank, world_size, call.bytes, call.service);
+    case Algorithm::ring:
+        break;
+    }
+    return broadcast ? ring_broadcast(rank, world_size, 0, call.bytes)
+                     : ring_all_reduce(rank, world_size, call.bytes, call.element_bytes);
 }
 
 std::uint64_t segment_size(std::uint64_t range_bytes, std::uint64_t segment_bytes) {

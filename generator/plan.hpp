@@ -19,7 +19,9 @@ struct ByteRange {
 /// One transfer of one rank. The k-th send from rank a to rank b meets the k-th receive at b from a; both
 /// have the same size. Transfers between the same two ranks in the same direction happen in plan order.
 struct Operation {
-    enum class Kind { send, receive_add, receive_copy };
+    /// A signal is a message without data: other operations come after it. It crosses the network like any
+    /// other bytes; its range has a size, but no place in the bucket.
+    enum class Kind { send, receive_add, receive_copy, send_signal, receive_signal };
 
     Kind kind = Kind::send;
     int peer = 0;
@@ -29,7 +31,8 @@ struct Operation {
     /// Receives of the same range: this send may follow them segment by segment, but never overtake them.
     std::vector<std::uint32_t> behind;
 
-    bool is_send() const { return kind == Kind::send; }
+    bool is_send() const { return kind == Kind::send || kind == Kind::send_signal; }
+    bool is_signal() const { return kind == Kind::send_signal || kind == Kind::receive_signal; }
     bool operator==(const Operation&) const = default;
 };
 
@@ -37,12 +40,23 @@ struct Operation {
 struct RankPlan {
     std::vector<Operation> operations;
 
-    std::uint64_t sent_bytes() const;
-    std::uint64_t received_bytes() const;
+    std::uint64_t sent_bytes() const;     ///< signals included
+    std::uint64_t received_bytes() const; ///< signals included
     bool operator==(const RankPlan&) const = default;
 };
 
 enum class Collective { all_reduce, broadcast };
+enum class Algorithm { ring, server };
+enum class Service { sequenced, incast }; ///< the server serves one worker after another, or all at once
+
+/// A collective with everything that its plan depends on.
+struct CollectiveCall {
+    Collective collective = Collective::all_reduce;
+    std::uint64_t bytes = 0;
+    std::uint64_t element_bytes = 1; ///< sums are split between elements
+    Algorithm algorithm = Algorithm::ring;
+    Service service = Service::sequenced; ///< of the server
+};
 
 std::string_view collective_name(Collective collective);
 
@@ -61,9 +75,29 @@ RankPlan ring_all_reduce(int rank, int world_size, std::uint64_t bytes, std::uin
 /// receives.
 RankPlan ring_broadcast(int rank, int world_size, int root, std::uint64_t bytes);
 
+/// Size of a signal: small, but a real message.
+inline constexpr std::uint64_t signal_bytes = 8;
+
+/// All-reduce over a central server: rank 0, which is a worker too. The others push the bucket, it adds and
+/// sends the sum back: rank 0 sends and receives (N-1) S, every other rank S.
+///   sequenced  one worker after another: a worker pushes when a signal says that the push before has been
+///              added, and the next sum leaves when the worker before has signalled that it has its own.
+///              Without signals the pushes would mix, because sockets take bytes before the server reads.
+///   incast     all push at once, and all get the sum segment by segment behind the adds.
+RankPlan server_all_reduce(int rank, int world_size, std::uint64_t bytes, Service service);
+
+/// The second half of it: from rank 0 to every other rank.
+RankPlan server_broadcast(int rank, int world_size, std::uint64_t bytes, Service service);
+
 /// The plan of `rank` for one collective; a broadcast starts at rank 0.
-RankPlan rank_plan(Collective collective, int rank, int world_size, std::uint64_t bytes,
-                   std::uint64_t element_bytes);
+RankPlan rank_plan(const CollectiveCall& call, int rank, int world_size);
+
+/// The same over a ring.
+inline RankPlan rank_plan(Collective collective, int rank, int world_size, std::uint64_t bytes,
+                          std::uint64_t element_bytes) {
+    return rank_plan({.collective = collective, .bytes = bytes, .element_bytes = element_bytes}, rank,
+                     world_size);
+}
 
 /// Bytes per hand-over: a receive of `range_bytes` releases the sends behind it in segments of this size. At
 /// most `segment_bytes`, and small enough that the range has four segments (but not below 16 KiB): without

@@ -4,7 +4,7 @@ namespace generator {
 namespace {
 
 RankPlan plan_of(const WorkloadBucket& bucket, const Workload& workload, int rank, int world_size) {
-    return rank_plan(bucket.collective, rank, world_size, bucket.bytes, workload.element_bytes);
+    return rank_plan(workload.call(bucket.collective, bucket.bytes), rank, world_size);
 }
 
 std::uint64_t sent_bytes(const std::vector<WorkloadBucket>& buckets, const Workload& workload, int rank,

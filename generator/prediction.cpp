@@ -30,7 +30,7 @@ public:
             std::vector<RankPlan> ranks;
             for (int rank = 0; rank < world_size_; ++rank)
                 ranks.push_back(
-                    rank_plan(bucket.collective, rank, world_size_, bucket.bytes, workload_.element_bytes));
+                    rank_plan(workload_.call(bucket.collective, bucket.bytes), rank, world_size_));
             known->second = join_plans(ranks, segment_bytes_);
         }
         return known->second;

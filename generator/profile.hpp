@@ -3,6 +3,7 @@
 #include "collectors/units.hpp"
 #include "generator/failure.hpp"
 #include "generator/model.hpp"
+#include "generator/plan.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -25,7 +26,6 @@ class ProfileError : public UserError {
 
 enum class ReadyCurve { arithmetic, fp32, tensor, uniform }; ///< when gradients become ready during backward
 enum class Bucketing { single, ddp, per_tensor, explicit_list };
-enum class Algorithm { ring };
 
 /// Forward, backward and optimizer time of one iteration.
 struct ComputeTimes {
@@ -68,6 +68,7 @@ struct GradientSettings {
 
 struct CollectiveSettings {
     Algorithm algorithm = Algorithm::ring;
+    Service service = Service::sequenced; ///< of the server
     std::uint64_t segment_bytes = 262144; ///< a chunk is handed on in pieces of this size
 
     bool operator==(const CollectiveSettings&) const = default;

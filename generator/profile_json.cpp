@@ -93,6 +93,7 @@ json effective(const Profile& profile) {
             {"gradients", gradients_json(profile.gradients)},
             {"collective",
              {{"algorithm", choice_name(algorithm_names, profile.collective.algorithm)},
+              {"service", choice_name(service_names, profile.collective.service)},
               {"segment_bytes", profile.collective.segment_bytes}}},
             {"network", network_json(profile.network)},
             {"scale",

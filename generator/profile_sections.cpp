@@ -123,6 +123,13 @@ CollectiveSettings read_collective(ObjectReader section) {
     if (const auto algorithm = section.choice("algorithm", algorithm_names)) {
         collective.algorithm = static_cast<Algorithm>(*algorithm);
     }
+    if (const auto service = section.choice("service", service_names)) {
+        collective.service = static_cast<Service>(*service);
+    }
+    if (collective.service == Service::incast && collective.algorithm != Algorithm::server) {
+        section.fail("service", fmt::format("incast needs /collective/algorithm \"server\", is \"{}\"",
+                                            choice_name(algorithm_names, collective.algorithm)));
+    }
     collective.segment_bytes =
         section.bytes("segment_bytes", segment_range).value_or(collective.segment_bytes);
     section.finish();

@@ -13,7 +13,8 @@ class ObjectReader;
 constexpr std::array<std::string_view, 3> element_type_names{"fp32", "fp16", "bf16"};
 constexpr std::array<std::string_view, 4> ready_curve_names{"arithmetic", "fp32", "tensor", "uniform"};
 constexpr std::array<std::string_view, 4> bucketing_names{"single", "ddp", "per_tensor", "explicit"};
-constexpr std::array<std::string_view, 1> algorithm_names{"ring"};
+constexpr std::array<std::string_view, 2> algorithm_names{"ring", "server"};
+constexpr std::array<std::string_view, 2> service_names{"sequenced", "incast"};
 
 template <typename Choice, std::size_t size>
 constexpr std::string_view choice_name(const std::array<std::string_view, size>& names, Choice choice) {

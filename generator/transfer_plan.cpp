@@ -30,6 +30,7 @@ void add_sends(TransferPlan& joined, TransferOf& transfer_of, std::map<std::pair
             transfer.from = static_cast<int>(rank);
             transfer.to = send.peer;
             transfer.bytes = send.range.bytes;
+            transfer.is_signal = send.is_signal();
             transfer.segment_bytes =
                 segment_bytes ? segment_size(send.range.bytes, *segment_bytes) : send.range.bytes;
             Indices& before = on[{transfer.from, transfer.to}];
@@ -59,6 +60,8 @@ void meet_receives(const TransferPlan& joined, TransferOf& transfer_of,
             transfer_of[rank][i] = sends->second[k];
             if (joined.transfers[sends->second[k]].bytes != receive.range.bytes)
                 misfit(connection.first, connection.second, "a receive of another size than its send");
+            if (joined.transfers[sends->second[k]].is_signal != receive.is_signal())
+                misfit(connection.first, connection.second, "a signal that meets data");
         }
     for (const auto& [connection, sends] : on)
         if (met[connection] != sends.size())

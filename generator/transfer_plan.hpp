@@ -23,6 +23,7 @@ struct Transfer {
     int from = 0;
     int to = 0;
     std::uint64_t bytes = 0;
+    bool is_signal = false;
     std::uint64_t segment_bytes = 0; ///< what follows it gets it in pieces of this size
     std::uint32_t connection = 0;
     bool first_on_connection = true;

@@ -121,8 +121,7 @@ bool Wire::move_bytes(Stream& stream, bool sending) {
     std::uint64_t asked = most;
     std::ptrdiff_t moved = 0;
     if (sending) {
-        const std::span<const std::byte> bytes =
-            payload_.outgoing(bucket_, operation.range.offset + done, most);
+        const std::span<const std::byte> bytes = payload_.outgoing(bucket_, operation, done, most);
         asked = bytes.size();
         moved = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     } else {

@@ -97,6 +97,8 @@ std::vector<WorkloadBucket> iteration_buckets(const Profile& profile, std::uint6
 Workload make_workload(const Profile& profile, double byte_scale) {
     Workload workload;
     workload.element_bytes = element_bytes(profile.element_type);
+    workload.algorithm = profile.collective.algorithm;
+    workload.service = profile.collective.service;
     const Bucketing bucketing = profile.gradients.bucketing;
     workload.later_iterations = iteration_buckets(profile, workload.element_bytes, bucketing, byte_scale);
     const bool whole_model_first = bucketing == Bucketing::ddp && profile.gradients.first_iteration_single;

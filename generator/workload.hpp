@@ -24,7 +24,12 @@ struct Workload {
     std::vector<WorkloadBucket> first_iteration;
     std::vector<WorkloadBucket> later_iterations;
     std::uint64_t element_bytes = 4; ///< collectives split buckets between elements
+    Algorithm algorithm = Algorithm::ring;
+    Service service = Service::sequenced;
 
+    CollectiveCall call(Collective collective, std::uint64_t bytes) const {
+        return {collective, bytes, element_bytes, algorithm, service};
+    }
     const std::vector<WorkloadBucket>& buckets(std::uint32_t iteration) const {
         return iteration == 0 ? first_iteration : later_iterations;
     }

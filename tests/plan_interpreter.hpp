@@ -14,6 +14,12 @@ namespace tests {
 
 using Buffer = std::vector<std::uint64_t>; ///< one number per byte of the bucket
 
+/// What is in flight from one rank to another.
+struct Message {
+    bool is_signal = false;
+    Buffer content;
+};
+
 /// Runs every rank's operations, each only when what it waits for is complete (whole operations, no segments:
 /// the hardest case for deadlock), with one transfer in flight per pair and direction. Throws
 /// std::logic_error when the ranks wait for each other, when a send meets no receive of its size, or when a
@@ -25,7 +31,7 @@ inline std::vector<Buffer> interpret(const std::vector<generator::RankPlan>& pla
     std::vector<std::vector<bool>> complete(world);
     for (std::size_t rank = 0; rank < world; ++rank)
         complete[rank].resize(plans[rank].operations.size());
-    std::map<std::pair<std::size_t, std::size_t>, std::deque<Buffer>> wire; // (from, to)
+    std::map<std::pair<std::size_t, std::size_t>, std::deque<Message>> wire; // (from, to)
     const auto ready = [&](std::size_t rank, std::size_t index) {
         const Operation& operation = plans[rank].operations[index];
         for (const auto* conditions : {&operation.after, &operation.behind})
@@ -44,24 +50,31 @@ inline std::vector<Buffer> interpret(const std::vector<generator::RankPlan>& pla
         const Operation& operation = plans[rank].operations[index];
         const auto peer = static_cast<std::size_t>(operation.peer);
         if (operation.is_send()) {
-            std::deque<Buffer>& link = wire[{rank, peer}];
+            std::deque<Message>& link = wire[{rank, peer}];
             if (!link.empty())
                 return false; // one in flight
+            if (operation.is_signal()) {
+                link.push_back({true, Buffer(operation.range.bytes)});
+                return true;
+            }
             const auto begin = buffers[rank].begin() + static_cast<std::ptrdiff_t>(operation.range.offset);
-            link.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(operation.range.bytes));
+            link.push_back({false, {begin, begin + static_cast<std::ptrdiff_t>(operation.range.bytes)}});
             return true;
         }
-        std::deque<Buffer>& link = wire[{peer, rank}];
+        std::deque<Message>& link = wire[{peer, rank}];
         if (link.empty())
             return false;
-        if (link.front().size() != operation.range.bytes)
-            throw std::logic_error("a receive of another size than its send");
-        for (std::size_t i = 0; i < link.front().size(); ++i) {
-            std::uint64_t& place = buffers[rank][operation.range.offset + i];
-            place =
-                operation.kind == Operation::Kind::receive_add ? place + link.front()[i] : link.front()[i];
-        }
+        const Message message = link.front();
         link.pop_front();
+        if (message.content.size() != operation.range.bytes)
+            throw std::logic_error("a receive of another size than its send");
+        if (message.is_signal != operation.is_signal())
+            throw std::logic_error("a signal that meets data");
+        for (std::size_t i = 0; i < operation.range.bytes && !message.is_signal; ++i) {
+            std::uint64_t& place = buffers[rank][operation.range.offset + i];
+            place = operation.kind == Operation::Kind::receive_add ? place + message.content[i]
+                                                                   : message.content[i];
+        }
         return true;
     };
     for (bool moved = true; moved;) {

@@ -8,12 +8,16 @@ using namespace generator;
 
 namespace {
 
-std::vector<RankPlan> all_ranks(Collective collective, int world_size, std::uint64_t bytes,
-                                std::uint64_t element_bytes = 1) {
+std::vector<RankPlan> all_ranks(const CollectiveCall& call, int world_size) {
     std::vector<RankPlan> plans;
     for (int rank = 0; rank < world_size; ++rank)
-        plans.push_back(rank_plan(collective, rank, world_size, bytes, element_bytes));
+        plans.push_back(rank_plan(call, rank, world_size));
     return plans;
+}
+
+std::vector<RankPlan> all_ranks(Collective collective, int world_size, std::uint64_t bytes,
+                                std::uint64_t element_bytes = 1) {
+    return all_ranks({.collective = collective, .bytes = bytes, .element_bytes = element_bytes}, world_size);
 }
 
 std::vector<tests::Buffer> distinct_buffers(int world_size, std::uint64_t bytes) {

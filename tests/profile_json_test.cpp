@@ -47,7 +47,7 @@ bool accepted(const ProfileSource& source) {
 } // namespace
 
 TEST_CASE("the effective profile parses to the same profile and the same text", "[profile]") {
-    for (const char* name : {"resnet50", "resnet50-ddp", "smoke"}) {
+    for (const char* name : {"resnet50", "resnet50-ddp", "resnet50-server", "smoke"}) {
         const ProfileSource source = shipped(name);
         const Profile profile = parse_profile(source);
         const std::string text = effective_profile_json(profile);

@@ -128,7 +128,11 @@ TEST_CASE("each rule names the path, the rule and the value", "[profile]") {
          "/run/duration_ms: \"duration\" says the same; give one of them"},
         {R"("run": {"duration_s": 1e300})", "/run/duration_s: must be at most 31622400 s, is 1e+300"},
         {R"("collective": {"algorithm": "rnig"})",
-         "/collective/algorithm: must be one of ring, is \"rnig\"; did you mean \"ring\"?"},
+         "/collective/algorithm: must be one of ring, server, is \"rnig\"; did you mean \"ring\"?"},
+        {R"("collective": {"service": "sequence"})", "/collective/service: must be one of sequenced, incast, "
+                                                     "is \"sequence\"; did you mean \"sequenced\"?"},
+        {R"("collective": {"service": "incast"})",
+         "/collective/service: incast needs /collective/algorithm \"server\", is \"ring\""},
         {R"("collective": {"segment_bytes": 1023})",
          "/collective/segment_bytes: must be at least 1024, is 1023"},
         {R"("model": {"element_type": 32})", "/model/element_type: must be one of fp32, fp16, bf16, is 32"},
