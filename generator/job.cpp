@@ -19,6 +19,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <sys/resource.h>
 
 namespace generator {
 namespace {
@@ -29,13 +30,23 @@ using Clock = std::chrono::steady_clock;
 constexpr auto start_delay = 100ms;           // from agreement to iteration 0
 constexpr auto patience_after_end = 60s;      // for the results of slow hosts
 constexpr auto patience_after_failure = 10s;  // for ranks that have yet to notice
-constexpr auto patience_after_signal = 500ms; // mpirun kills one second after its first signal
+constexpr auto patience_after_signal = 300ms; // mpirun kills one second after its first signal
 
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream content;
     content << file.rdbuf();
     return content.str();
+}
+
+/// User and system time of this process so far.
+double cpu_seconds() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& time) {
+        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 class Job {
@@ -48,10 +59,9 @@ public:
         agree_on_addresses();
         if (record_.profile.run.dry_run)
             return show_dry_run();
+        require_enough_ports();
         create_run_directory();
-        Connections connections = connect();
-        start_sampling();
-        RankReport report = send_traffic(std::move(connections));
+        RankReport report = send_traffic(prepare_traffic());
         return finish(std::move(report));
     }
 
@@ -69,6 +79,10 @@ private:
         source.text = control_.broadcast(source.text);
         source.model_text = control_.broadcast(source.model_text);
         record_.profile = control_.together([&] { return parse_profile(source, command_.overrides); });
+        // What the hash leaves out may differ between ranks that were started with different options.
+        RunSettings& run = record_.profile.run;
+        run.dry_run = control_.broadcast(run.dry_run ? "yes" : "no") == "yes";
+        run.overwrite = control_.broadcast(run.overwrite ? "yes" : "no") == "yes";
         const HostFacts own = control_.together([&] { return local_facts(profile_hash(record_.profile)); });
         for (const std::string& facts : control_.all_gather(serialize(own)))
             record_.ranks.push_back(parse_facts(facts));
@@ -99,6 +113,22 @@ private:
         }
         agree_on_line_rate();
         workload_ = make_workload(record_.profile, record_.byte_scale);
+    }
+
+    /// Each rank listens on a port of its own.
+    void require_enough_ports() {
+        const PortRange& ports = record_.profile.network.ports;
+        const int available = ports.last - ports.first + 1;
+        control_.together([&] {
+            const std::string& own = record_.ranks[static_cast<std::size_t>(rank())].addresses.network;
+            const auto needed =
+                std::count_if(record_.ranks.begin(), record_.ranks.end(),
+                              [&](const HostFacts& other) { return other.addresses.network == own; });
+            if (ports.first > 0 && available < needed)
+                throw UserError(fmt::format("ports {}-{}: {} are not enough for the {} ranks on {}", ports.first,
+                                            ports.last, available, needed,
+                                            record_.ranks[static_cast<std::size_t>(rank())].addresses.host));
+        });
     }
 
     /// The slowest link of all ranks; unknown when any of them is.
@@ -163,7 +193,8 @@ private:
             if (!leads())
                 return;
             directory_ = RunDirectory::create(out_, record_.profile.run.overwrite);
-            record_.error = "the run did not end: all ranks were killed, or the machine stopped";
+            record_.error = "the run did not end (all ranks killed, machine stopped), or its results could not "
+                            "be written (disk full)";
             directory_->write("run.json", run_json(record_));
         });
         control_.together([&] {
@@ -171,6 +202,23 @@ private:
                 directory_ = RunDirectory::join(out_);
         });
         shares_files_ = read_file(directory_->path() / "run.json").find(record_.run_id) != std::string::npos;
+    }
+
+    /// The last chance to fail together; run.json then tells why.
+    Connections prepare_traffic() {
+        try {
+            Connections connections = connect();
+            start_sampling();
+            return connections;
+        } catch (const JointFailure& failure) {
+            if (leads()) {
+                record_.error = failure.what();
+                directory_->write("run.json", run_json(record_));
+                if (record_.profile.run.json)
+                    fmt::print("{}", run_json(record_));
+            }
+            throw;
+        }
     }
 
     Connections connect() {
@@ -263,6 +311,7 @@ private:
         report.congestion_control = engine_->congestion_control();
         report.clock = control_.measure_clock_offset();
         start = control_.agree_on_start(report.clock, start_delay);
+        const double cpu_before = cpu_seconds();
         try {
             engine_->run(start, report.timeline);
         } catch (const Stopped& stopped) {
@@ -273,6 +322,8 @@ private:
             report.error = error.what();
             engine_.reset(); // the peers notice at once
         }
+        report.cpu_seconds = cpu_seconds() - cpu_before;
+        report.traffic_seconds = std::chrono::duration<double>(Clock::now() - start).count();
         std::vector<std::string> errors;
         for (const NicTrace& trace :
              sampling_->stop(report.error.empty() ? "the run ended" : report.error, errors)) {
@@ -300,6 +351,19 @@ private:
         };
     }
 
+    /// How a run ended that did not end well, before anything is computed: mpirun may kill us meanwhile.
+    void keep_end(const std::vector<std::optional<RankReport>>& reports) {
+        const RunEnd end = run_end(reports, record_.endpoints);
+        if (end.status == RunStatus::complete)
+            return;
+        record_.status = end.status;
+        record_.error = end.error;
+        try {
+            directory_->write("run.json", run_json(record_));
+        } catch (const std::system_error&) { // it will be said when the results are written
+        }
+    }
+
     /// Results to rank 0, which reports; then all leave with its exit code.
     int finish(const RankReport& report) {
         const ControlPlane::Patience patience = this->patience(report.status);
@@ -312,6 +376,7 @@ private:
                 reports.push_back(text ? std::optional(parse_rank_report(*text)) : std::nullopt);
                 all_answered = all_answered && text.has_value();
             }
+            keep_end(reports);
             add_results(record_, reports, workload_, *directory_);
             exit_code = publish(record_, reports, *directory_);
         }
@@ -347,14 +412,17 @@ int run_job(const CommandLine& command, MpiSession& session) {
 void require_expected_world_size(int world_size) {
     if (world_size != 1)
         return;
+    // The nearest launcher decides: mpirun -n 1 inside an allocation of four tasks means one.
     for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
         const char* const value = std::getenv(variable);
-        if (value != nullptr && std::atoi(value) > 1)
-            throw UserError(
-                fmt::format("this rank is alone, but {} says {}: the launcher and gradburst use different "
-                            "MPI libraries, or it was started without one. Try mpirun -n {}, or srun "
-                            "--mpi=pmix",
-                            variable, value, value));
+        if (value == nullptr)
+            continue;
+        if (std::atoi(value) <= 1)
+            return;
+        throw UserError(fmt::format("this rank is alone, but {} says {}: the launcher and gradburst use different "
+                                    "MPI libraries, or it was started without one. Try mpirun -n {}, or srun "
+                                    "--mpi=pmix",
+                                    variable, value, value));
     }
 }
 

@@ -24,6 +24,8 @@ std::string serialize(const RankReport& report) {
     json["congestion_control"] = report.congestion_control;
     json["clock_offset_ns"] = report.clock.offset.count();
     json["clock_uncertainty_ns"] = report.clock.uncertainty.count();
+    json["cpu_seconds"] = report.cpu_seconds;
+    json["traffic_seconds"] = report.traffic_seconds;
     json["traces"] = nlohmann::json::array();
     for (const RecordedTrace& trace : report.traces) {
         nlohmann::json entry;
@@ -45,6 +47,8 @@ RankReport parse_rank_report(const std::string& text) {
     report.congestion_control = json.at("congestion_control");
     report.clock = {nanoseconds(json.at("clock_offset_ns").get<std::int64_t>()),
                     nanoseconds(json.at("clock_uncertainty_ns").get<std::int64_t>())};
+    report.cpu_seconds = json.at("cpu_seconds");
+    report.traffic_seconds = json.at("traffic_seconds");
     for (const nlohmann::json& entry : json.at("traces"))
         report.traces.push_back(
             {entry.at("file"), entry.at("csv"), entry.at("sidecar"), entry.at("sampler_cpu_share")});
@@ -63,8 +67,11 @@ RunEnd run_end(const std::vector<std::optional<RankReport>>& reports,
             silent.push_back(endpoints[rank].text());
         else if (report->status == RunStatus::interrupted)
             stopped = report->error;
-        else if (report->status == RunStatus::failed)
-            (is_echo(report->error) ? echo : cause) = report->error;
+        else if (report->status == RunStatus::failed) {
+            std::string& kind = is_echo(report->error) ? echo : cause;
+            if (kind.empty())
+                kind = report->error;
+        }
     }
     if (!silent.empty()) {
         const std::string& seen = !cause.empty() ? cause : echo;

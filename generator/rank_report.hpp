@@ -22,6 +22,8 @@ struct RankReport {
     RunStatus status = RunStatus::complete;
     std::string error;
     std::string congestion_control;
+    double cpu_seconds = 0;          ///< of the process, sampler included, from iteration 0 to the end
+    double traffic_seconds = 0;      ///< how long that was
     ControlPlane::ClockOffset clock; ///< of the rank's host against rank 0's
     std::vector<RecordedTrace> traces;
 };

@@ -6,6 +6,7 @@
 #include "generator/plan_book.hpp"
 #include "generator/prediction.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 
@@ -38,6 +39,15 @@ bool is_loopback(const RunRecord& record, const std::string& interface) {
         if (address.interface == interface)
             return address.loopback;
     return false;
+}
+
+RankCpu rank_cpu(const RankReport& report) {
+    RankCpu cpu;
+    for (const RecordedTrace& trace : report.traces)
+        cpu.sampler += trace.sampler_cpu_share;
+    if (report.traffic_seconds > 0)
+        cpu.rank = std::max(0.0, report.cpu_seconds / report.traffic_seconds - cpu.sampler);
+    return cpu;
 }
 
 void keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
@@ -112,6 +122,7 @@ void add_results(RunRecord& record, const std::vector<std::optional<RankReport>>
     record.error = end.error;
     for (const std::optional<RankReport>& report : reports) {
         record.clocks.push_back(report ? report->clock : ControlPlane::ClockOffset{});
+        record.cpu.push_back(report ? rank_cpu(*report) : RankCpu{});
         if (report && !report->congestion_control.empty())
             record.congestion_control = report->congestion_control;
     }

@@ -124,6 +124,13 @@ std::string run_json(const RunRecord& record) {
     json["bandwidth"]["algorithm_bytes_per_second"] = or_null(statistics.algorithm_bytes_per_second);
     json["bandwidth"]["bus_bytes_per_second"] = or_null(statistics.bus_bytes_per_second);
     json["bandwidth"]["formula"] = bandwidth_formula;
+    json["cpu_share_of_a_core"] = Json::array();
+    for (const RankCpu& cpu : record.cpu) {
+        Json entry;
+        entry["rank"] = cpu.rank;
+        entry["sampler"] = cpu.sampler;
+        json["cpu_share_of_a_core"].push_back(std::move(entry));
+    }
     json["interfaces"] = Json::array();
     for (const InterfaceResult& result : record.interfaces)
         json["interfaces"].push_back(interface_json(result));

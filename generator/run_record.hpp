@@ -25,6 +25,12 @@ struct InterfaceResult {
     std::uint64_t payload_bytes = 0; ///< in this direction over the same time as summary.nic_bytes
 };
 
+/// CPU that one rank used while traffic flowed, as a share of one core.
+struct RankCpu {
+    double rank = 0;    ///< without the sampler
+    double sampler = 0; ///< 0 on a rank that samples nothing
+};
+
 /// Everything that run.json says.
 struct RunRecord {
     RunStatus status = RunStatus::failed;
@@ -41,6 +47,7 @@ struct RunRecord {
     std::string line_rate_origin; ///< "--line-rate", "eth0 reports it", "unknown"
     double byte_scale = 1;
     std::string congestion_control;
+    std::vector<RankCpu> cpu; ///< per rank; empty before the traffic
     std::vector<std::string> warnings;
     std::optional<std::uint64_t>
         planned_bytes; ///< payload of all ranks in the iterations that all ranks finished

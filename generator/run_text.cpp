@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <set>
@@ -73,6 +74,79 @@ std::string nic_bytes_text(const InterfaceResult& result) {
                                                  : fmt::format(" ({:+.2f} %)", 100 * (nic / payload - 1)));
 }
 
+std::string cpu_text(const RunRecord& record) {
+    double rank = 0;
+    double sampler = 0;
+    for (const RankCpu& cpu : record.cpu) {
+        rank = std::max(rank, cpu.rank);
+        sampler = std::max(sampler, cpu.sampler);
+    }
+    return fmt::format(
+        "CPU              busiest rank {:.2f} % of a core, sampler {:.2f} %, from iteration 0 to the end\n",
+        100 * rank, 100 * sampler);
+}
+
+/// Of many interfaces, one line per window: the prediction beside the range of what they measured.
+std::string overview_text(const std::vector<InterfaceResult>& results) {
+    std::string text =
+        fmt::format("\nPtM(tau) of all {} counters, predicted against measured\n"
+                    "{:>10} {:>11} {:>19} {:>17} {:>10}\n",
+                    results.size(), "tau", "predicted", "measured estimate", "certified above", "deviation");
+    const std::vector<collectors::BurstinessPoint>& windows = results[0].summary.curve.points;
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+        double lower = 1e300, smallest = 1e300, largest = 0, deviation = 0;
+        bool resolved = true;
+        bool predicted = true;
+        for (const InterfaceResult& result : results) {
+            const collectors::BurstinessPoint& point = result.summary.curve.points[i];
+            const collectors::Bounds ratio = collectors::peak_to_mean(result.summary.curve, point);
+            resolved = resolved && point.resolved && result.summary.nic_bytes > 0;
+            predicted = predicted && i < result.predicted_ratios.size() && result.predicted_ratios[i];
+            lower = std::min(lower, ratio.lower);
+            smallest = std::min(smallest, ratio.estimate);
+            largest = std::max(largest, ratio.estimate);
+            if (predicted && std::abs(ratio.estimate / *result.predicted_ratios[i] - 1) > std::abs(deviation))
+                deviation = ratio.estimate / *result.predicted_ratios[i] - 1;
+        }
+        const std::string expected = predicted ? fmt::format("{:.2f}", *results[0].predicted_ratios[i]) : "-";
+        if (resolved)
+            fmt::format_to(std::back_inserter(text), "{:>10} {:>11} {:>19} {:>17.2f} {:>10}\n",
+                           format_duration(windows[i].window), expected,
+                           fmt::format("{:.2f} .. {:.2f}", smallest, largest), lower,
+                           predicted ? fmt::format("{:+.1f} %", 100 * deviation) : "-");
+        else
+            fmt::format_to(std::back_inserter(text), "{:>10} {:>11} {:>19}\n",
+                           format_duration(windows[i].window), expected, "not resolved");
+    }
+    return text + "deviation: of the estimate that is farthest from its prediction\n";
+}
+
+/// Two counters in full; of more, the first in full and all of them in one table.
+std::string interfaces_text(const RunRecord& record, const std::string& out) {
+    std::string text;
+    constexpr std::size_t few = 2;
+    const bool many = record.interfaces.size() > few;
+    for (std::size_t i = 0; i < (many ? 1 : record.interfaces.size()); ++i) {
+        const InterfaceResult& result = record.interfaces[i];
+        text += "\n" + collectors::summary_text(result.summary, result.predicted_ratios) + "  " +
+                nic_bytes_text(result);
+    }
+    if (!many)
+        return text;
+    text += "\n";
+    for (const InterfaceResult& result : record.interfaces)
+        text += fmt::format("{} {} {}: {}", result.summary.host, result.summary.interface,
+                            collectors::to_text(result.summary.direction), nic_bytes_text(result));
+    for (std::size_t i = 1; i < record.interfaces.size(); ++i)
+        for (const std::string& warning : record.interfaces[i].summary.warnings)
+            text += fmt::format("WARNING: {} {} {}: {}\n", record.interfaces[i].summary.host,
+                                record.interfaces[i].summary.interface,
+                                collectors::to_text(record.interfaces[i].summary.direction), warning);
+    text += overview_text(record.interfaces);
+    return text +
+           fmt::format("each counter in full: gradburst-collect report {}/nic/<host>.<interface>.csv\n", out);
+}
+
 } // namespace
 
 std::string settings_text(const RunRecord& record, const Workload& workload, const std::string& out) {
@@ -132,10 +206,8 @@ std::string result_text(const RunRecord& record, const std::string& out) {
                        format_bytes(*statistics.algorithm_bytes_per_second),
                        format_bytes(*statistics.bus_bytes_per_second), bandwidth_formula);
     text += bytes_text(record);
-    for (const InterfaceResult& result : record.interfaces) {
-        text += "\n" + collectors::summary_text(result.summary, result.predicted_ratios);
-        text += nic_bytes_text(result);
-    }
+    text += cpu_text(record);
+    text += interfaces_text(record, out);
     text += "\n";
     for (const std::string& warning : record.warnings)
         fmt::format_to(append, "WARNING: {}\n", warning);
