@@ -152,7 +152,8 @@ Prediction predict(const Profile& profile, const Workload& workload, int world_s
         prediction.iterations = model.iterations();
         prediction.iterations.resize(last + 1);
         prediction.connections = model.connections();
-        repeat(prediction, length, job.iterations - last - 1);
+        if (last + 1 < job.iterations)
+            repeat(prediction, length, job.iterations - last - 1);
         break;
     }
     summarize_times(prediction);

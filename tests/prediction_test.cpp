@@ -237,6 +237,12 @@ TEST_CASE("with jitter the slowest rank decides, and the same seed predicts the 
     CHECK(predicted_trace(once, ranks).samples == predicted_trace(again, ranks).samples);
 }
 
+TEST_CASE("a single iteration is measured, even if it would be warm-up", "[prediction]") {
+    const Prediction prediction = predicted(one_bucket(10 * megabyte, 20ms), 2, link_without_latency(), 1);
+    CHECK(prediction.iteration_times == std::vector<nanoseconds>{30ms});
+    CHECK(prediction.iteration_mean == 30ms);
+}
+
 TEST_CASE("long runs without jitter are predicted by their beginning", "[prediction]") {
     const Prediction prediction = predicted(one_bucket(megabyte, 20ms), 2, link_without_latency(), 100'000);
     CHECK(prediction.iteration_times.size() == 21); // 1 warm-up

@@ -1,0 +1,149 @@
+#include "collectors/trace_file.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+#include <sys/wait.h>
+
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Outcome {
+    int exit_code = -1;
+    std::string output;
+    std::string errors;
+};
+
+std::string text_of(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+/// Runs gradburst-plan in a folder of its own.
+class Program {
+public:
+    Program() {
+        std::string name = (fs::temp_directory_path() / "plan_cli_test.XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr)
+            throw std::system_error(errno, std::generic_category(), "mkdtemp " + name);
+        folder_ = name;
+    }
+    ~Program() {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    fs::path file(const std::string& name) const { return folder_ / name; }
+
+    Outcome run(const std::string& arguments) const {
+        const std::string command = std::string("'" GRADBURST_PLAN "' ") + arguments + " >'" +
+                                    file("stdout").string() + "' 2>'" + file("stderr").string() + "'";
+        const int status = std::system(command.c_str());
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(file("stdout")),
+                text_of(file("stderr"))};
+    }
+
+private:
+    fs::path folder_;
+};
+
+} // namespace
+
+TEST_CASE("a plan shows bytes, times and burstiness with their units", "[cli]") {
+    const Outcome outcome = Program().run("resnet50 --ranks 4 --line-rate 100Gbit --ideal");
+    INFO(outcome.errors);
+    CHECK(outcome.exit_code == 0);
+    // 2 x 3/4 x 102,228,128 bytes
+    CHECK(contains(outcome.output, "each rank sends 153.3 MB (153342192 B) in 6 transfers"));
+    CHECK(contains(outcome.output, "bytes x 1 = 1 x line rate / reference rate 100 Gbit/s"));
+    CHECK(contains(outcome.output, "connections opened  1 per rank"));
+    CHECK(contains(outcome.output, "burst length L      12.27 ms"));
+}
+
+TEST_CASE("JSON carries the same numbers", "[cli]") {
+    const Outcome outcome =
+        Program().run("smoke --ranks 4 --line-rate 1Gbit --ideal --step-latency 0us --tau 5ms --json");
+    INFO(outcome.errors);
+    REQUIRE(outcome.exit_code == 0);
+    const auto plan = nlohmann::json::parse(outcome.output);
+    CHECK(plan.at("format") == "gradburst-plan/1");
+    CHECK(plan.at("later_iterations").at("sent_bytes_per_rank").at("min") == 1572864); // 2 x 3/4 x 1 MiB
+    CHECK(plan.at("run_sent_bytes") == 100 * 4 * 1572864);
+    // 12 ms + 1,572,864 B / 125 MB/s = 24.583 ms, without an optimizer; smoke has 3 % of 20 ms.
+    CHECK(plan.at("iterations").at("predicted_mean_seconds").get<double>() ==
+          Approx(0.012 + 0.012582912 + 0.0006).epsilon(1e-3));
+    CHECK(plan.at("bandwidth").at("bus_bytes_per_second").get<double>() == Approx(125e6).epsilon(1e-6));
+    // Half of the time the line is busy: PtM = T / L for tau < L.
+    CHECK(plan.at("interfaces").at(0).at("burstiness").at(0).at("ptm_estimate").get<double>() ==
+          Approx(0.025182912 / 0.012582912).epsilon(1e-3));
+}
+
+TEST_CASE("the trace of a plan is an ordinary trace", "[cli]") {
+    const Program program;
+    const fs::path path = program.file("plan.csv");
+    const Outcome outcome =
+        program.run("smoke --ranks 4 --line-rate 1Gbit --iterations 5 --trace '" + path.string() + "'");
+    INFO(outcome.errors);
+    REQUIRE(outcome.exit_code == 0);
+    const collectors::Trace trace = collectors::read_trace(path);
+    CHECK(trace.info.source == "prediction");
+    CHECK(trace.info.complete);
+    CHECK(trace.samples.back().tx_bytes == 4 * 1572864); // 1 of 5 iterations is warm-up
+}
+
+TEST_CASE("odd sizes of a job are planned", "[cli]") {
+    const Program program;
+    CHECK(contains(program.run("smoke --ranks 1 --line-rate 1Gbit").output, "no traffic"));
+    CHECK(contains(program.run("smoke --ranks 2 --ranks-per-host 4 --line-rate 1Gbit").output,
+                   "over loopback"));
+    CHECK(program.run("smoke --ranks 2 --line-rate 1Gbit --iterations 2").exit_code == 0);
+    CHECK(program.run("smoke --ranks 2 --line-rate 1Gbit --iterations 2 --tau 10min --json").exit_code == 0);
+}
+
+TEST_CASE("the user's mistakes give one message and exit code 2", "[cli]") {
+    const Program program;
+    const auto mistake = [&program](const std::string& arguments) {
+        const Outcome outcome = program.run(arguments);
+        INFO(arguments << ": " << outcome.errors);
+        CHECK(outcome.exit_code == 2);
+        CHECK(outcome.output.empty());
+        CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') >= 1);
+        return outcome.errors;
+    };
+    CHECK(contains(mistake("smoke --ranks 4"), "--line-rate: required"));
+    CHECK(contains(mistake("smoke --line-rate 1Gbit"), "--ranks"));
+    CHECK(contains(mistake("nosuch --ranks 4 --line-rate 1Gbit"), "nosuch"));
+    CHECK(contains(mistake("smoke --ranks 0 --line-rate 1Gbit"), "--ranks: must be 1 to"));
+    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1"), "--line-rate"));
+    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --mtu 20"), "--mtu: must be"));
+    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --iterations 0"), "--iterations"));
+    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --tau 5"), "--tau"));
+    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --tau 0ms"), "--tau: must be greater"));
+    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --scale-bytes x\\\"y"), "--scale-bytes"));
+    CHECK(contains(mistake("--nosuch"), "--help"));
+}
+
+TEST_CASE("help and version are no mistakes", "[cli]") {
+    const Program program;
+    const Outcome help = program.run("--help");
+    CHECK(help.exit_code == 0);
+    CHECK(contains(help.output, "Examples:"));
+    CHECK(contains(program.run("--version").output, "gradburst-plan "));
+}

@@ -1,0 +1,156 @@
+#include "collectors/trace_file.hpp"
+#include "tools/plan_report.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace {
+
+using namespace generator;
+
+constexpr const char* description =
+    "gradburst-plan - say what a profile would send and how bursty it would be, without sending it\n\n"
+    "It counts bytes, transfers, connections and ports in the plans that gradburst would execute, and runs "
+    "these\n"
+    "plans in a fluid model of the network: iteration time, peak to mean per window, queues, bandwidth. It "
+    "needs\n"
+    "no network, no MPI and no privileges.";
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  gradburst-plan resnet50 --ranks 4 --line-rate 100Gbit\n"
+    "  gradburst-plan resnet50-ddp --ranks 8 --line-rate 25Gbit --mtu 9000 --tau 1ms,5ms --rate 10Gbit\n"
+    "  gradburst-plan my.json --ranks 16 --ranks-per-host 8 --line-rate 1Gbit --json > plan.json\n"
+    "  gradburst-plan smoke --ranks 4 --line-rate 1Gbit --trace plan.csv\n"
+    "  gradburst-collect report plan.csv\n\n"
+    "Exit codes: 0 done; 1 something failed; 2 a mistake in the profile or the command line.\n"
+    "The manual page is gradburst-plan(1).";
+
+struct Options {
+    std::string profile;
+    tools::PlanSettings settings;
+    std::string line_rate, scale_bytes, scale_time, iterations;
+    std::string step_latency = "30us";
+    std::vector<std::string> windows;
+    std::vector<std::string> rates;
+    std::string trace_path;
+    bool json = false;
+};
+
+template <typename Parse>
+auto parsed(const std::string& option, const std::string& text, Parse parse) {
+    try {
+        return parse(text);
+    } catch (const std::invalid_argument& error) {
+        throw ProfileError(option + ": " + error.what());
+    }
+}
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option("profile", options.profile, "name of a profile, or path of a JSON file")->required();
+    app.add_option("--ranks", options.settings.ranks, "how many ranks")->required();
+    app.add_option("--line-rate", options.line_rate,
+                   "rate of each NIC, e.g. 100Gbit; required unless the profile sets network.line_rate");
+    app.add_option("--ranks-per-host", options.settings.ranks_per_host, "ranks that share one NIC")
+        ->capture_default_str();
+    app.add_option("--mtu", options.settings.mtu, "bytes of an IP packet, for the share of headers")
+        ->capture_default_str();
+    app.add_flag("--ideal", options.settings.ideal, "no headers: the whole line rate is payload");
+    app.add_option("--step-latency", options.step_latency,
+                   "from the last byte of a transfer until what depends on it goes")
+        ->capture_default_str();
+    app.add_option("--tau", options.windows, "windows, e.g. 1ms,5ms; 1 ms to 1 s if not given")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    app.add_option("--rate", options.rates, "more link rates for the backlog, e.g. 10Gbit")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    app.add_option("--scale-bytes", options.scale_bytes, "sets scale.bytes of the profile");
+    app.add_option("--scale-time", options.scale_time, "sets scale.time of the profile");
+    app.add_option("--iterations", options.iterations, "sets run.iterations of the profile");
+    app.add_flag("--json", options.json, "JSON on stdout instead of text");
+    app.add_option("--trace", options.trace_path, "writes the predicted trace of host 0 to this CSV file");
+}
+
+/// A number stays one; anything else becomes text, which the profile refuses with its reason.
+std::string json_value(const std::string& option, const std::string& text) {
+    if (text.find_first_of("\"\\\n\t") != std::string::npos)
+        throw ProfileError(option + ": not a value: " + text);
+    const bool number = text.find_first_not_of("0123456789.") == std::string::npos && text.front() != '.' &&
+                        text.back() != '.' && std::count(text.begin(), text.end(), '.') <= 1 &&
+                        (text.front() != '0' || text.size() == 1 || text[1] == '.');
+    return number ? text : '"' + text + '"';
+}
+
+std::vector<Override> overrides(const Options& options) {
+    std::vector<Override> changes;
+    const auto add = [&changes](const std::string& option, const std::string& pointer,
+                                const std::string& text) {
+        if (!text.empty())
+            changes.push_back({pointer, json_value(option, text), option});
+    };
+    add("--line-rate", "/network/line_rate", options.line_rate);
+    add("--scale-bytes", "/scale/bytes", options.scale_bytes);
+    add("--scale-time", "/scale/time", options.scale_time);
+    add("--iterations", "/run/iterations", options.iterations);
+    return changes;
+}
+
+void complete_settings(Options& options) {
+    tools::PlanSettings& settings = options.settings;
+    settings.step_latency = parsed("--step-latency", options.step_latency, collectors::parse_duration);
+    for (const std::string& window : options.windows)
+        settings.windows.push_back(parsed("--tau", window, collectors::parse_duration));
+    for (const nanoseconds window : settings.windows)
+        if (window.count() == 0)
+            throw ProfileError("--tau: must be greater than 0");
+    if (settings.windows.empty())
+        settings.windows.assign(collectors::standard_windows().begin(), collectors::standard_windows().end());
+    for (const std::string& rate : options.rates)
+        settings.rates.push_back(parsed("--rate", rate, collectors::parse_bit_rate));
+}
+
+int run(int argc, char** argv) {
+    CLI::App app{description};
+    app.footer(examples);
+    app.set_version_flag("--version", "gradburst-plan " GRADBURST_VERSION " (" GRADBURST_BUILD_TYPE ")");
+    Options options;
+    add_options(app, options);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::CallForHelp& help) {
+        return app.exit(help);
+    } catch (const CLI::CallForVersion& version) {
+        return app.exit(version);
+    } catch (const CLI::ParseError& error) {
+        throw ProfileError(std::string(error.what()) + "; see --help");
+    }
+    complete_settings(options);
+    const Profile profile =
+        parse_profile(load_profile(options.profile, profile_folders()), overrides(options));
+    const tools::PlanReport report = tools::make_report(profile, options.settings);
+    if (!options.trace_path.empty())
+        collectors::write_trace(options.trace_path, report.trace);
+    fmt::print("{}", options.json ? tools::report_json(report) : tools::report_text(report));
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const ProfileError& error) {
+        fmt::print(stderr, "gradburst-plan: {}\n", error.what());
+        return 2;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "gradburst-plan: {}\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,147 @@
+#include "tools/plan_report.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace tools {
+namespace {
+
+using namespace collectors;
+using generator::collective_name;
+using Text = fmt::memory_buffer;
+
+template <typename... Arguments>
+void line(Text& text, fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text), format, std::forward<Arguments>(arguments)...);
+    text.push_back('\n');
+}
+
+std::string count_text(const Range& range) {
+    return range.least == range.most ? fmt::format("{}", range.least)
+                                     : fmt::format("{} to {}", range.least, range.most);
+}
+
+std::string bytes_text(const Range& range) {
+    const auto shown = [](std::uint64_t bytes) { return format_bytes(static_cast<double>(bytes)); };
+    return range.least == range.most ? fmt::format("{} ({} B)", shown(range.least), range.least)
+                                     : fmt::format("{} to {} ({} to {} B)", shown(range.least),
+                                                   shown(range.most), range.least, range.most);
+}
+
+void add_link(Text& text, const PlanReport& report) {
+    const PlanSettings& settings = report.settings;
+    line(text, "profile     {}: {}", report.profile.name,
+         report.profile.description.empty() ? "no description" : report.profile.description);
+    line(text, "ranks       {}, {} per host", settings.ranks, settings.ranks_per_host);
+    line(text, "line rate   C = {} in each direction of each NIC",
+         format_bit_rate(static_cast<double>(report.link.line_rate.bits_per_second)));
+    if (settings.ideal)
+        line(text, "payload     {}: the whole line rate (--ideal)",
+             format_bit_rate(8 * report.link.payload_bytes_per_second()));
+    else
+        line(text, "payload     {}: share {:.4f} = (MTU - 52) / (MTU + 38), MTU {} bytes",
+             format_bit_rate(8 * report.link.payload_bytes_per_second()), report.link.goodput_share,
+             settings.mtu);
+    line(text, "latency     {} from a last byte until what depends on it goes (assumed)",
+         format_duration(settings.step_latency));
+    const generator::ScaleSettings& scale = report.profile.scale;
+    if (scale.reference_rate)
+        line(text, "scale       bytes x {:g} = {:g} x line rate / reference rate {}; times x {:g}",
+             report.byte_scale, scale.bytes,
+             format_bit_rate(static_cast<double>(scale.reference_rate->bits_per_second)), scale.time);
+    else
+        line(text, "scale       bytes x {:g}, times x {:g} (no reference rate in the profile)",
+             report.byte_scale, scale.time);
+}
+
+void add_iteration(Text& text, const std::string& which, const IterationPlan& plan) {
+    line(text, "\n{}", which);
+    line(text, "  {:>6}  {:<10} {:>12} {:>12} {:>8}  {}", "bucket", "collective", "size", "bytes", "tensors",
+         "ready after");
+    for (std::size_t i = 0; i < plan.buckets.size(); ++i) {
+        const BucketRow& bucket = plan.buckets[i];
+        line(text, "  {:>6}  {:<10} {:>12} {:>12} {:>8}  {}", i, collective_name(bucket.collective),
+             format_bytes(static_cast<double>(bucket.bytes)), bucket.bytes,
+             bucket.tensors == 0 ? std::string("-") : std::to_string(bucket.tensors),
+             format_duration(bucket.ready_after));
+    }
+    line(text, "  each rank sends {} in {} transfers (counted in the plans)", bytes_text(plan.sent_bytes),
+         count_text(plan.transfers));
+}
+
+void add_run(Text& text, const PlanReport& report) {
+    line(text, "\nrun");
+    line(text, "  {:<20}{}{}", "iterations", report.iterations,
+         report.iterations_estimated ? " (duration / predicted iteration time)" : "");
+    line(text, "  {:<20}{} ({} B) by all ranks (payload, counted in the plans)", "sent",
+         format_bytes(static_cast<double>(report.run_bytes())), report.run_bytes());
+    line(text, "  {:<20}{} per rank, and as many come in", "connections opened",
+         count_text(report.connections));
+    line(text, "  {:<20}{} per host, one per rank{}", "listening ports", report.ports_per_host,
+         report.profile.network.ports.first == 0 ? ", chosen by the kernel (network.ports)" : "");
+}
+
+void add_times(Text& text, const PlanReport& report) {
+    const generator::Prediction& prediction = report.prediction;
+    line(text, "\npredicted by the fluid model: plans of all ranks, ports shared max-min fairly");
+    line(text, "  {:<20}{} (slowest rank, mean of {} after {} of warm-up)", "iteration time",
+         format_duration(prediction.iteration_mean), prediction.iteration_times.size() - prediction.warmup,
+         prediction.warmup);
+    line(text, "  {:<20}{} (a host's payload of one iteration at line rate, without pauses)",
+         "burst length L", format_duration(report.burst_length()));
+    if (!report.bandwidth)
+        return;
+    const BandwidthEstimate& bandwidth = *report.bandwidth;
+    const double bus = bandwidth.bus_bytes_per_second(report.settings.ranks);
+    line(text, "  {:<20}{} for S = {}, the largest, alone", "all-reduce time t",
+         format_duration(bandwidth.time), format_bytes(static_cast<double>(bandwidth.bytes)));
+    line(text, "  {:<20}{}/s = S / t", "algorithm bandwidth",
+         format_bytes(bandwidth.algorithm_bytes_per_second()));
+    line(text, "  {:<20}{}/s = {} = 2(N-1)/N x S / t, as nccl-tests define it; {:.1f} % of C",
+         "bus bandwidth", format_bytes(bus), format_bit_rate(8 * bus),
+         100 * bus / report.link.line_rate.bytes_per_second());
+}
+
+void add_burstiness(Text& text, const PlanReport& report) {
+    const InterfaceSummary& summary = report.summary;
+    line(text, "\nburstiness of what host 0 sends{} (payload, {} after warm-up)",
+         report.loopback ? " over loopback, for all ranks are on one host" : " into its NIC",
+         format_duration(summary.curve.span));
+    if (summary.nic_bytes == 0)
+        return line(text, "  no traffic");
+    line(text, "  mean rate {} = bytes / time", format_bit_rate(summary.mean_bits_per_second));
+    line(text, "  {:>8}  {:>12}  {:>8}", "tau", "E(tau)", "PtM(tau)");
+    for (const BurstinessPoint& point : summary.curve.points) {
+        if (point.resolved)
+            line(text, "  {:>8}  {:>12}  {:>8.2f}", format_duration(point.window),
+                 format_bytes(point.bytes.estimate), peak_to_mean(summary.curve, point).estimate);
+        else
+            line(text, "  {:>8}  {:>12}", format_duration(point.window), "longer than the prediction");
+    }
+    line(text, "  E: most bytes in any window of length tau; PtM = E / (tau x mean rate)");
+    line(text, "  B_max(r), the largest queue before a link that carries payload at r:");
+    for (std::size_t i = 0; i < summary.backlog.size(); ++i)
+        line(text, "  {:>16}  {:>12}{}",
+             format_bit_rate(static_cast<double>(summary.backlog[i].rate.bits_per_second)),
+             format_bytes(summary.backlog[i].bytes.estimate),
+             i == 0   ? "  r = 2 x mean rate"
+             : i == 1 ? "  r = half of the payload rate of C"
+                      : "  r from --rate");
+}
+
+} // namespace
+
+std::string report_text(const PlanReport& report) {
+    Text text;
+    add_link(text, report);
+    add_iteration(text, "iteration 0", report.first);
+    add_iteration(text, "iterations from 1 on", report.later);
+    add_run(text, report);
+    add_times(text, report);
+    add_burstiness(text, report);
+    line(text, "\nThe model knows no loss, slow start or CPU time: a real run is at best as fast.");
+    return fmt::to_string(text);
+}
+
+} // namespace tools
