@@ -125,8 +125,8 @@ private:
                 std::count_if(record_.ranks.begin(), record_.ranks.end(),
                               [&](const HostFacts& other) { return other.addresses.network == own; });
             if (ports.first > 0 && available < needed)
-                throw UserError(fmt::format("ports {}-{}: {} are not enough for the {} ranks on {}", ports.first,
-                                            ports.last, available, needed,
+                throw UserError(fmt::format("ports {}-{}: {} are not enough for the {} ranks on {}",
+                                            ports.first, ports.last, available, needed,
                                             record_.ranks[static_cast<std::size_t>(rank())].addresses.host));
         });
     }
@@ -193,8 +193,9 @@ private:
             if (!leads())
                 return;
             directory_ = RunDirectory::create(out_, record_.profile.run.overwrite);
-            record_.error = "the run did not end (all ranks killed, machine stopped), or its results could not "
-                            "be written (disk full)";
+            record_.error =
+                "the run did not end (all ranks killed, machine stopped), or its results could not "
+                "be written (disk full)";
             directory_->write("run.json", run_json(record_));
         });
         control_.together([&] {
@@ -364,6 +365,13 @@ private:
         }
     }
 
+    void keep_what_is_known() const {
+        try {
+            directory_->write("run.json", run_json(record_));
+        } catch (const std::exception&) { // publish() will meet it again, and say so
+        }
+    }
+
     /// Results to rank 0, which reports; then all leave with its exit code.
     int finish(const RankReport& report) {
         const ControlPlane::Patience patience = this->patience(report.status);
@@ -377,7 +385,10 @@ private:
                 all_answered = all_answered && text.has_value();
             }
             keep_end(reports);
-            add_results(record_, reports, workload_, *directory_);
+            add_reports(record_, reports, workload_);
+            if (record_.status != RunStatus::complete)
+                keep_what_is_known(); // mpirun may kill us before the metrics are ready
+            add_interfaces(record_, reports, workload_, *directory_);
             exit_code = publish(record_, reports, *directory_);
         }
         const std::optional<int> agreed = control_.agree_on_exit(exit_code, patience);
@@ -419,10 +430,11 @@ void require_expected_world_size(int world_size) {
             continue;
         if (std::atoi(value) <= 1)
             return;
-        throw UserError(fmt::format("this rank is alone, but {} says {}: the launcher and gradburst use different "
-                                    "MPI libraries, or it was started without one. Try mpirun -n {}, or srun "
-                                    "--mpi=pmix",
-                                    variable, value, value));
+        throw UserError(
+            fmt::format("this rank is alone, but {} says {}: the launcher and gradburst use different "
+                        "MPI libraries, or it was started without one. Try mpirun -n {}, or srun "
+                        "--mpi=pmix",
+                        variable, value, value));
     }
 }
 

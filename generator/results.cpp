@@ -115,8 +115,8 @@ void add_prediction(RunRecord& record, const Workload& workload) {
 
 } // namespace
 
-void add_results(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                 const Workload& workload, const RunDirectory& directory) {
+void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+                 const Workload& workload) {
     const RunEnd end = run_end(reports, record.endpoints);
     record.status = end.status;
     record.error = end.error;
@@ -133,7 +133,12 @@ void add_results(RunRecord& record, const std::vector<std::optional<RankReport>>
     for (int rank = 0; rank < world_size; ++rank)
         *record.planned_bytes +=
             planned_bytes(workload, rank, world_size, record.statistics.finished_iterations);
+}
+
+void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+                    const Workload& workload, const RunDirectory& directory) {
     try {
+        const std::vector<Timeline> timelines = timelines_of(reports);
         keep_remote_traces(reports, directory);
         record.interfaces =
             interface_results(traces_of(record, reports, directory), timelines, workload, record.statistics,

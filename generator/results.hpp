@@ -9,11 +9,15 @@
 
 namespace generator {
 
-/// Puts what the ranks reported, what was sampled and what the fluid model expects into the record. Traces of
+/// Puts what the ranks reported into the record: how the run ended, statistics, bytes, CPU. Quick.
+void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+                 const Workload& workload);
+
+/// Puts what was sampled and what the fluid model expects into the record: seconds for a long run. Traces of
 /// hosts that do not share rank 0's files are written into the run directory first. Does not throw for a
 /// trace that cannot be read: that becomes a warning.
-void add_results(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                 const Workload& workload, const RunDirectory& directory);
+void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+                    const Workload& workload, const RunDirectory& directory);
 
 /// Writes run.json, timeline.csv and metrics.prom, prints the result (text, or run.json with --json) on
 /// standard output and errors on standard error. Returns the exit code.
