@@ -352,19 +352,7 @@ private:
         };
     }
 
-    /// How a run ended that did not end well, before anything is computed: mpirun may kill us meanwhile.
-    void keep_end(const std::vector<std::optional<RankReport>>& reports) {
-        const RunEnd end = run_end(reports, record_.endpoints);
-        if (end.status == RunStatus::complete)
-            return;
-        record_.status = end.status;
-        record_.error = end.error;
-        try {
-            directory_->write("run.json", run_json(record_));
-        } catch (const std::system_error&) { // it will be said when the results are written
-        }
-    }
-
+    /// Before the metrics are computed: mpirun may kill us a second after its first signal.
     void keep_what_is_known() const {
         try {
             directory_->write("run.json", run_json(record_));
@@ -384,10 +372,9 @@ private:
                 reports.push_back(text ? std::optional(parse_rank_report(*text)) : std::nullopt);
                 all_answered = all_answered && text.has_value();
             }
-            keep_end(reports);
             add_reports(record_, reports, workload_);
             if (record_.status != RunStatus::complete)
-                keep_what_is_known(); // mpirun may kill us before the metrics are ready
+                keep_what_is_known();
             add_interfaces(record_, reports, workload_, *directory_);
             exit_code = publish(record_, reports, *directory_);
         }
