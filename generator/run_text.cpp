@@ -207,6 +207,8 @@ std::string result_text(const RunRecord& record, const std::string& out) {
                        format_bytes(*statistics.bus_bytes_per_second), bandwidth_formula);
     text += bytes_text(record);
     text += cpu_text(record);
+    if (!record.congestion_control.empty())
+        fmt::format_to(append, "transport        kernel TCP, congestion control {}\n", record.congestion_control);
     text += interfaces_text(record, out);
     text += "\n";
     for (const std::string& warning : record.warnings)
