@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <fmt/format.h>
 #include <fstream>
 #include <ifaddrs.h>
@@ -81,6 +82,20 @@ bool reaches_all(const InterfaceAddress& candidate, const HostAddresses& own,
     });
 }
 
+/// Every other host has an address of the candidate's family.
+bool family_of_all(const InterfaceAddress& candidate, const HostAddresses& own,
+                   const std::vector<HostAddresses>& ranks) {
+    const auto is_v6 = [](const InterfaceAddress& address) {
+        return address.address.find(':') != std::string::npos;
+    };
+    return std::all_of(ranks.begin(), ranks.end(), [&](const HostAddresses& other) {
+        return other.network == own.network ||
+               std::any_of(other.addresses.begin(), other.addresses.end(), [&](const InterfaceAddress& each) {
+                   return !each.loopback && is_v6(each) == is_v6(candidate);
+               });
+    });
+}
+
 std::vector<InterfaceAddress> reaching_others(const std::vector<HostAddresses>& ranks,
                                               const HostAddresses& own) {
     std::set<std::string> elsewhere;
@@ -136,8 +151,11 @@ bool in_prefix(const std::string& address, const std::string& prefix) {
     std::error_code error;
     const std::size_t slash = prefix.find('/');
     const asio::ip::address network = asio::ip::make_address(prefix.substr(0, slash), error);
-    const int length = std::atoi(prefix.substr(slash + 1).c_str());
-    if (error || slash == std::string::npos || length < 0 || length > (network.is_v4() ? 32 : 128))
+    int length = -1;
+    const char* const end = prefix.data() + prefix.size();
+    const auto [rest, failure] = std::from_chars(
+        prefix.data() + (slash == std::string::npos ? prefix.size() : slash + 1), end, length);
+    if (error || failure != std::errc{} || rest != end || length < 0 || length > (network.is_v4() ? 32 : 128))
         throw UserError(fmt::format("\"{}\" is no network such as 10.77.0.0/24 or fd00::/8", prefix));
     const asio::ip::address tested = asio::ip::make_address(without_scope(address), error);
     if (error || tested.is_v4() != network.is_v4())
@@ -161,7 +179,11 @@ InterfaceAddress choose_address(const std::vector<HostAddresses>& ranks, std::si
                 fitting.push_back(address);
         if (fitting.empty())
             continue;
-        const InterfaceAddress& chosen = best(fitting);
+        std::vector<InterfaceAddress> reachable;
+        for (const InterfaceAddress& address : fitting)
+            if (one_network || (!address.loopback && family_of_all(address, own, ranks)))
+                reachable.push_back(address);
+        const InterfaceAddress& chosen = best(reachable.empty() ? fitting : reachable);
         if (chosen.loopback && !one_network)
             throw UserError(
                 fmt::format("interface {} on host {} is loopback, which the other hosts cannot reach; "

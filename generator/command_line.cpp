@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <memory>
+#include <regex>
 
 namespace generator {
 namespace {
@@ -36,15 +37,11 @@ public:
     void text(const std::string& option, const std::string& pointer, const std::string& help) {
         add(option, pointer, help, [](const std::string& value) { return quoted(value); });
     }
-    /// Digits stay a number; anything else becomes text, which the profile refuses with its reason.
+    /// A JSON number stays one; anything else becomes text, which the profile refuses with its reason.
     void number(const std::string& option, const std::string& pointer, const std::string& help) {
         add(option, pointer, help, [](const std::string& value) {
-            const bool numeric =
-                !value.empty() && value.find_first_not_of("0123456789.") == std::string::npos &&
-                std::isdigit(static_cast<unsigned char>(value.front())) != 0 && value.back() != '.' &&
-                (value.front() != '0' || value.size() == 1 || value[1] == '.') &&
-                std::count(value.begin(), value.end(), '.') <= 1;
-            return numeric ? value : quoted(value);
+            static const std::regex json_number(R"(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?)");
+            return std::regex_match(value, json_number) ? value : quoted(value);
         });
     }
     void flag(const std::string& option, const std::string& pointer, const std::string& help) {
@@ -118,13 +115,13 @@ void add_field_options(FieldOptions& options) {
     options.flag("--dry-run", "/run/dry_run", "Print settings and bytes; send nothing");
     options.text(
         "--iface", "/network/interfaces",
+        "Interface by name (eth0), prefix (eth*) or network (10.0.0.0/8); default: the one by which the "
+        "other hosts are reached, lo on one host");
+    options.text("--ports", "/network/ports", "Ports to listen on: one per rank of a host, e.g. 42000-42007");
     options.text("--algorithm", "/collective/algorithm",
                  "ring, or server: all to rank 0 and back");
     options.text("--service", "/collective/service",
                  "Of the server: sequenced (one worker after another) or incast (all at once)");
-        "Interface by name (eth0), prefix (eth*) or network (10.0.0.0/8); default: the one by which the "
-        "other hosts are reached, lo on one host");
-    options.text("--ports", "/network/ports", "Ports to listen on: one per rank of a host, e.g. 42000-42007");
     options.text("--congestion-control", "/network/congestion_control",
                  "TCP congestion control of the data connections; default: the kernel's");
     options.text(

@@ -74,16 +74,18 @@ HostFacts parse_facts(const std::string& text) {
 
 void require_same_program(const std::vector<HostFacts>& ranks) {
     for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
-        const auto differ = [&](const char* what, const std::string& first, const std::string& other) {
+        const auto differ = [&](const char* what, const std::string& first, const std::string& other,
+                                const char* remedy) {
             if (first != other)
-                throw std::runtime_error(fmt::format(
-                    "rank 0 on {} has {} {}, rank {} on {} has {}: install the "
-                    "same gradburst on all hosts",
-                    ranks[0].addresses.host, what, first, rank, ranks[rank].addresses.host, other));
+                throw std::runtime_error(fmt::format("rank 0 on {} has {} {}, rank {} on {} has {}: {}",
+                                                     ranks[0].addresses.host, what, first, rank,
+                                                     ranks[rank].addresses.host, other, remedy));
         };
-        differ("version", ranks[0].version, ranks[rank].version);
-        differ("build type", ranks[0].build_type, ranks[rank].build_type);
-        differ("profile hash", ranks[0].profile_hash, ranks[rank].profile_hash);
+        constexpr const char* install = "install the same gradburst on all hosts";
+        differ("version", ranks[0].version, ranks[rank].version, install);
+        differ("build type", ranks[0].build_type, ranks[rank].build_type, install);
+        differ("profile hash", ranks[0].profile_hash, ranks[rank].profile_hash,
+               "start all ranks with the same options");
     }
 }
 

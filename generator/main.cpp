@@ -35,7 +35,7 @@ int run(int argument_count, char** arguments) {
     try {
         return run_job(command, session);
     } catch (const JointFailure& failure) {
-        if (session.rank() == 0)
+        if (session.rank() == 0 && speaks()) // alone, each of several ranks takes itself for rank 0
             fmt::print(stderr, "gradburst: {}\n", failure.what());
         return failure.exit_code();
     } catch (const std::exception& failure) { // on this rank alone: the others cannot know

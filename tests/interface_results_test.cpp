@@ -1,0 +1,71 @@
+#include "generator/interface_results.hpp"
+#include "tests/catch.hpp"
+
+#include <vector>
+
+using namespace generator;
+using collectors::Direction;
+
+namespace {
+
+/// Iteration 0 all-reduces 1,200 B, later ones 400 B. In a ring of four, a rank sends 2 x 3/4 of a bucket.
+Workload ring_workload() {
+    Workload workload;
+    workload.first_iteration = {{.bytes = 1'200}};
+    workload.later_iterations = {{.bytes = 400}};
+    return workload;
+}
+
+std::uint64_t tx(const std::vector<int>& ranks, std::uint32_t first, std::uint32_t last,
+                 bool loopback = false) {
+    return crossing_bytes(ring_workload(), ranks, 4, Direction::tx, first, last, loopback);
+}
+
+std::uint64_t rx(const std::vector<int>& ranks, std::uint32_t first, std::uint32_t last,
+                 bool loopback = false) {
+    return crossing_bytes(ring_workload(), ranks, 4, Direction::rx, first, last, loopback);
+}
+
+} // namespace
+
+TEST_CASE("an interface of one rank carries all that the rank sends and receives", "[interface_results]") {
+    CHECK(tx({0}, 0, 1) == 1'800);
+    CHECK(rx({0}, 0, 1) == 1'800);
+    CHECK(tx({0}, 1, 2) == 600);
+    CHECK(tx({0}, 0, 3) == 3'000); // 1800 + 2 x 600
+    CHECK(tx({0}, 2, 5) == 1'800); // 3 x 600
+}
+
+TEST_CASE("no iterations are no bytes", "[interface_results]") {
+    CHECK(tx({0}, 0, 0) == 0);
+    CHECK(tx({0}, 3, 3) == 0);
+    CHECK(tx({0}, 3, 2) == 0);
+}
+
+TEST_CASE("what ranks of one host send to each other does not cross its interface", "[interface_results]") {
+    CHECK(tx({0, 1}, 1, 2) == 600); // 0 -> 1 stays inside, 1 -> 2 crosses
+    CHECK(rx({0, 1}, 1, 2) == 600); // 3 -> 0
+    CHECK(tx({0, 2}, 1, 2) == 1'200);
+    CHECK(tx({0, 1, 2, 3}, 1, 2) == 0);
+}
+
+TEST_CASE("on loopback everything crosses", "[interface_results]") {
+    CHECK(tx({0, 1, 2, 3}, 1, 2, true) == 2'400);
+    CHECK(rx({0, 1, 2, 3}, 1, 2, true) == 2'400);
+}
+
+TEST_CASE("a broadcast crosses from its source on", "[interface_results]") {
+    Workload workload;
+    workload.first_iteration =
+        workload.later_iterations = {{.collective = Collective::broadcast, .bytes = 1'000}};
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0;
+    for (int rank = 0; rank < 4; ++rank) {
+        sent += crossing_bytes(workload, {rank}, 4, Direction::tx, 0, 1, false);
+        received += crossing_bytes(workload, {rank}, 4, Direction::rx, 0, 1, false);
+    }
+    CHECK(sent == 3'000); // three ranks get it
+    CHECK(received == 3'000);
+    CHECK(crossing_bytes(workload, {0}, 4, Direction::rx, 0, 1, false) == 0);
+    CHECK(crossing_bytes(workload, {0}, 4, Direction::tx, 0, 1, false) > 0);
+}

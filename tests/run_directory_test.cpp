@@ -1,0 +1,190 @@
+#include "generator/failure.hpp"
+#include "generator/run_directory.hpp"
+#include "tests/catch.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+#include <system_error>
+
+using namespace generator;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder that is removed at the end.
+class Scratch {
+public:
+    Scratch() {
+        std::string name = (fs::temp_directory_path() / "gradburst-test-XXXXXX").string();
+        REQUIRE(mkdtemp(name.data()) != nullptr);
+        path_ = name;
+    }
+    ~Scratch() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    fs::path operator/(const std::string& name) const { return path_ / name; }
+
+private:
+    fs::path path_;
+};
+
+std::string content(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void put(const fs::path& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+std::set<std::string> entries(const fs::path& folder) {
+    std::set<std::string> names;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+        names.insert(entry.path().filename().string());
+    return names;
+}
+
+template <class Error, class Action>
+std::string message_of(Action action) {
+    try {
+        action();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no error of this kind";
+}
+
+bool names(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("a run directory is made with all folders above it", "[run_directory]") {
+    const Scratch scratch;
+    const RunDirectory directory = RunDirectory::create(scratch / "a/b/run", false);
+    CHECK(directory.path() == scratch / "a/b/run");
+    CHECK(fs::is_directory(scratch / "a/b/run/nic"));
+    directory.write("run.json", "{}\n");
+    directory.write("nic/x.csv", "1\n");
+    CHECK(content(scratch / "a/b/run/run.json") == "{}\n");
+    CHECK(content(scratch / "a/b/run/nic/x.csv") == "1\n");
+}
+
+TEST_CASE("odd names of folders are names like any other", "[run_directory]") {
+    const Scratch scratch;
+    for (const char* name : {"with space", "mit Umlaut \xc3\xa4", "trailing/", "a/../b", "no-utf8 \xff"}) {
+        RunDirectory::create(scratch / name, false).write("run.json", "{}");
+        CHECK(content(scratch / name / "run.json") == "{}");
+    }
+}
+
+TEST_CASE("a folder that holds something else is used and left as it is", "[run_directory]") {
+    const Scratch scratch;
+    fs::create_directory(scratch / "run");
+    put(scratch / "run/notes.txt", "mine");
+    RunDirectory::create(scratch / "run", false);
+    RunDirectory::create(scratch / "run", true);
+    CHECK(content(scratch / "run/notes.txt") == "mine");
+}
+
+TEST_CASE("a folder that holds a run is refused", "[run_directory]") {
+    const Scratch scratch;
+    RunDirectory::create(scratch / "run", false).write("run.json", "old");
+    const std::string message = message_of<UserError>([&] { RunDirectory::create(scratch / "run", false); });
+    CHECK(names(message, (scratch / "run").string()));
+    CHECK(names(message, "--overwrite"));
+    CHECK(content(scratch / "run/run.json") == "old");
+}
+
+TEST_CASE("--overwrite removes the files of the old run and no others", "[run_directory]") {
+    const Scratch scratch;
+    const RunDirectory old = RunDirectory::create(scratch / "run", false);
+    for (const char* name : {"run.json", "timeline.csv", "metrics.prom", "nic/node.eth0.csv"})
+        old.write(name, "old");
+    put(scratch / "run/notes.txt", "mine");
+    RunDirectory::create(scratch / "run", true);
+    CHECK(entries(scratch / "run") == std::set<std::string>{"nic", "notes.txt"});
+    CHECK(entries(scratch / "run/nic").empty());
+}
+
+TEST_CASE("a file in the place of the folder is the user's mistake", "[run_directory]") {
+    const Scratch scratch;
+    put(scratch / "file", "");
+    CHECK(names(message_of<UserError>([&] { RunDirectory::create(scratch / "file", true); }), "is a file"));
+}
+
+TEST_CASE("a folder that cannot be made is named with the reason", "[run_directory]") {
+    const Scratch scratch;
+    put(scratch / "file", "");
+    const auto below_a_file = [&] { RunDirectory::create(scratch / "file/run", false); };
+    CHECK(names(message_of<std::system_error>(below_a_file), "file/run"));
+    CHECK(names(message_of<std::system_error>(below_a_file), "Not a directory"));
+    const auto in_proc = [&] { RunDirectory::create("/proc/gradburst-run", false); };
+    CHECK(names(message_of<std::system_error>(in_proc), "/proc/gradburst-run"));
+}
+
+TEST_CASE("a name that is too long is the user's to change, and named", "[run_directory]") {
+    const Scratch scratch;
+    const std::string name(300, 'x');
+    CHECK(names(message_of<std::system_error>([&] { RunDirectory::create(scratch / name, false); }),
+                "File name too long"));
+}
+
+TEST_CASE("writing replaces a file as a whole and leaves nothing beside it", "[run_directory]") {
+    const Scratch scratch;
+    const RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    directory.write("run.json", std::string(100'000, 'a'));
+    std::ifstream reader(scratch / "run/run.json"); // opened before, sees the old file to its end
+    directory.write("run.json", "b");
+    CHECK(std::string(std::istreambuf_iterator<char>(reader), {}) == std::string(100'000, 'a'));
+    CHECK(content(scratch / "run/run.json") == "b");
+    CHECK(entries(scratch / "run") == std::set<std::string>{"nic", "run.json"});
+}
+
+TEST_CASE("a file that cannot be written is named, and the old one stays", "[run_directory]") {
+    const Scratch scratch;
+    const RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    directory.write("run.json", "old");
+    fs::create_directory(scratch / "run/run.json.new");
+    CHECK(names(message_of<std::system_error>([&] { directory.write("run.json", "new"); }), "run.json"));
+    CHECK(content(scratch / "run/run.json") == "old");
+}
+
+TEST_CASE("a full disk is told with the file's name, and leaves no half file", "[run_directory]") {
+    if (!fs::exists("/dev/full"))
+        return;
+    const Scratch scratch;
+    const RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    directory.write("run.json", "old");
+    fs::create_symlink("/dev/full", scratch / "run/run.json.new");
+    const std::string message = message_of<std::system_error>([&] { directory.write("run.json", "new"); });
+    CHECK(names(message, "run.json"));
+    CHECK(names(message, "No space left"));
+    CHECK(content(scratch / "run/run.json") == "old");
+    CHECK(entries(scratch / "run") == std::set<std::string>{"nic", "run.json"});
+}
+
+TEST_CASE("ranks without a common file system make the folder themselves", "[run_directory]") {
+    const Scratch scratch;
+    CHECK(RunDirectory::join(scratch / "run").path() == scratch / "run");
+    CHECK(fs::is_directory(scratch / "run/nic"));
+    RunDirectory::create(scratch / "other", false).write("run.json", "{}");
+    RunDirectory::join(scratch / "other"); // with a common one they find what rank 0 made
+    CHECK(content(scratch / "other/run.json") == "{}");
+}
+
+TEST_CASE("names and times of runs have the documented form", "[run_directory]") {
+    CHECK(std::regex_match(default_run_directory(), std::regex("gradburst-\\d{8}T\\d{6}Z")));
+    CHECK(std::regex_match(utc_now(), std::regex("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ")));
+    CHECK(std::regex_match(random_run_id(), std::regex("[0-9a-f]{16}")));
+    CHECK(random_run_id() != random_run_id());
+}

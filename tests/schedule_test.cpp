@@ -1,0 +1,149 @@
+#include "generator/schedule.hpp"
+#include "tests/catch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+using namespace generator;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Forward 32 ms, backward 65 ms, optimizer 3 ms: 100 ms; tensors ready at 0.4 and 1.0 of backward.
+Profile profile(const std::string& sections = "") {
+    const std::string model = R"({"format": "gradburst-model/1", "name": "small", "source": "by hand",
+        "totals": {"parameters": 8, "tensors": 2}, "buffers": {"fp32_elements": 4, "int64_elements": 1},
+        "tensors": [
+        {"name": "w", "shape": [2, 3], "elements": 6, "ready_order": 1,
+         "ready": {"arithmetic": 1, "fp32": 1, "tensor": 1}},
+        {"name": "b", "shape": [2], "elements": 2, "ready_order": 0,
+         "ready": {"arithmetic": 0.5, "fp32": 0.4, "tensor": 0.3}}]})";
+    const std::string text = R"({"model": {"tensors": "small.json"}, "compute": {"time": "100ms"},
+        "gradients": {"bucketing": "per_tensor", "overlap": true, "broadcast_buffers": true})" +
+                             (sections.empty() ? "" : ", " + sections) + "}";
+    return parse_profile({"test.json", text, model});
+}
+
+IterationSchedule schedule_of(const Profile& profile, int rank = 0, std::uint32_t iteration = 0) {
+    return iteration_schedule(profile, make_workload(profile, 1), rank, iteration);
+}
+
+const Jitter drift_and_white{.drift_sd = 0.02, .drift_rho = 0.9, .white_sd = 0.006};
+
+struct Moments {
+    double mean = 0;
+    double sd = 0;
+    double autocorrelation = 0; ///< of neighbours
+};
+
+Moments moments(const Jitter& jitter, std::uint32_t count) {
+    std::vector<double> values;
+    for (std::uint32_t i = 0; i < count; ++i)
+        values.push_back(jitter_factor(jitter, 1, 0, i));
+    Moments result;
+    for (const double value : values)
+        result.mean += value / count;
+    double squares = 0;
+    double products = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        squares += (values[i] - result.mean) * (values[i] - result.mean);
+        if (i > 0)
+            products += (values[i] - result.mean) * (values[i - 1] - result.mean);
+    }
+    result.sd = std::sqrt(squares / count);
+    result.autocorrelation = products / squares;
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("buckets are ready at their share of backward, buffers at the start", "[schedule]") {
+    const IterationSchedule schedule = schedule_of(profile());
+    CHECK(schedule.backward_end == 97ms);
+    CHECK(schedule.optimizer == 3ms);
+    REQUIRE(schedule.buckets.size() == 4);
+    CHECK(schedule.buckets[0] == Bucket{Collective::broadcast, 16, 0ms});  // 4 float32
+    CHECK(schedule.buckets[1] == Bucket{Collective::broadcast, 8, 0ms});   // 1 int64
+    CHECK(schedule.buckets[2] == Bucket{Collective::all_reduce, 8, 58ms}); // 32 + 0.4 x 65
+    CHECK(schedule.buckets[3] == Bucket{Collective::all_reduce, 24, 97ms});
+}
+
+TEST_CASE("scale.time stretches every time alike", "[schedule]") {
+    const IterationSchedule schedule = schedule_of(profile(R"("scale": {"time": 0.5})"));
+    CHECK(schedule.backward_end == 48'500us);
+    CHECK(schedule.optimizer == 1'500us);
+    CHECK(schedule.buckets[0].ready_after == 0ms);
+    CHECK(schedule.buckets[2].ready_after == 29ms);
+    CHECK(schedule.buckets[3].ready_after == 48'500us);
+}
+
+TEST_CASE("explicit times are scaled and jittered like computed ones", "[schedule]") {
+    Profile plain = parse_profile({"test.json", R"({"compute": {"time": "100ms"}, "scale": {"time": 2},
+        "gradients": {"bucketing": "explicit", "buckets": [{"bytes": 100, "ready_after": "97ms"}]}})",
+                                   ""});
+    CHECK(schedule_of(plain).buckets[0].ready_after == 194ms);
+    plain.jitter = drift_and_white;
+    const IterationSchedule jittered = schedule_of(plain, 1, 5);
+    CHECK(jittered.buckets[0].ready_after != 194ms);
+    // ready_after is the end of backward here, and stays there
+    CHECK(std::abs((jittered.buckets[0].ready_after - jittered.backward_end).count()) <= 2);
+}
+
+TEST_CASE("the same seed, rank and iteration give the same schedule", "[schedule]") {
+    Profile jittered = profile(R"("run": {"seed": 42})");
+    jittered.jitter = drift_and_white;
+    const IterationSchedule schedule = schedule_of(jittered, 3, 7);
+    CHECK(schedule == schedule_of(jittered, 3, 7));
+    CHECK_FALSE(schedule == schedule_of(jittered, 2, 7));
+    CHECK_FALSE(schedule == schedule_of(jittered, 3, 8));
+    jittered.run.seed = 43;
+    CHECK_FALSE(schedule == schedule_of(jittered, 3, 7));
+}
+
+TEST_CASE("without jitter all iterations of all ranks are alike", "[schedule]") {
+    CHECK(jitter_factor({}, 1, 5, 9) == 1);
+    CHECK(schedule_of(profile(), 0, 1) == schedule_of(profile(), 31, 1000));
+}
+
+TEST_CASE("draws are the same on every machine", "[schedule]") {
+    // Computed by an independent implementation of the formulas, in Python.
+    CHECK(jitter_factor({.white_sd = 0.006}, 1u, 0, 0u) == Approx(1.0009657435825203).epsilon(1e-14));
+    CHECK(jitter_factor({.white_sd = 0.006}, 1u, 0, 1u) == Approx(0.9878298288138871).epsilon(1e-14));
+    CHECK(jitter_factor({.white_sd = 0.006}, 1u, 3, 1u) == Approx(1.0004193501532082).epsilon(1e-14));
+    CHECK(jitter_factor({.white_sd = 0.006}, 7u, 0, 1u) == Approx(1.0062974301228689).epsilon(1e-14));
+    CHECK(jitter_factor({.white_sd = 0.006}, 18446744073709551615u, 31, 4294967295u) ==
+          Approx(0.9920417550671959).epsilon(1e-14));
+    CHECK(jitter_factor(drift_and_white, 1u, 0, 0u) == Approx(0.9591637705167625).epsilon(1e-14));
+    CHECK(jitter_factor(drift_and_white, 1u, 2, 100u) == Approx(0.9970419749391688).epsilon(1e-14));
+}
+
+TEST_CASE("white jitter has the given spread and no memory", "[schedule]") {
+    const Moments measured = moments({.white_sd = 0.05}, 20'000);
+    CHECK(measured.mean == Approx(1).margin(0.002));            // sd of the mean 0.00035
+    CHECK(measured.sd == Approx(0.05).epsilon(0.03));           // sd of the sd 0.5 %
+    CHECK(measured.autocorrelation == Approx(0).margin(0.035)); // sd 0.007
+}
+
+TEST_CASE("drift has the given spread and memory", "[schedule]") {
+    const Moments measured = moments({.drift_sd = 0.02, .drift_rho = 0.9}, 20'000);
+    // Neighbours depend on each other: 20,000 draws are worth 20,000 (1 - .9) / (1 + .9) = 1050 free ones.
+    CHECK(measured.mean == Approx(1).margin(0.004));
+    CHECK(measured.sd == Approx(0.02).epsilon(0.12));
+    CHECK(measured.autocorrelation == Approx(0.9).margin(0.02));
+}
+
+TEST_CASE("drift and white part add up as variances", "[schedule]") {
+    const Moments measured = moments(drift_and_white, 20'000);
+    CHECK(measured.sd == Approx(std::sqrt(0.02 * 0.02 + 0.006 * 0.006)).epsilon(0.12)); // 0.0209
+    // 0.9 x 0.0004 / 0.000436 = 0.826
+    CHECK(measured.autocorrelation == Approx(0.826).margin(0.03));
+}
+
+TEST_CASE("no jitter makes an iteration shorter than a tenth", "[schedule]") {
+    double least = 2;
+    for (std::uint32_t i = 0; i < 1'000; ++i)
+        least = std::min(least, jitter_factor({.white_sd = 1}, 1, 0, i));
+    CHECK(least == 0.1); // one draw in six lies below 0.1
+}
