@@ -14,8 +14,8 @@ namespace {
 
 /// SO_RCVLOWAT: the kernel wakes the receiver once per so many bytes instead of once per packet, which halves
 /// the CPU per byte; never more than what is left until the next hand-over, or the reader would sleep for
-/// ever.
-constexpr std::uint64_t largest_low_water_mark = 256 * 1024;
+/// ever. Where nobody waits for a hand-over, 1 MiB costs a fifth less than 256 KiB.
+constexpr std::uint64_t largest_low_water_mark = 1024 * 1024;
 /// A stream whose socket never makes it wait lets the others move after so many system calls.
 constexpr int moves_in_a_row = 4;
 
