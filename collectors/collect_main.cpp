@@ -59,6 +59,8 @@ struct RecordOptions {
     std::string interval = "500us";
     std::string duration;
     bool overwrite = false;
+    bool queue = false;
+    std::string queue_interval = "5ms";
 
     RecordSettings settings() const {
         RecordSettings settings;
@@ -68,6 +70,8 @@ struct RecordOptions {
         if (!duration.empty())
             settings.duration = parsed_length("--duration", duration);
         settings.overwrite = overwrite;
+        settings.queue = queue;
+        settings.queue_interval = parsed_length("--queue-interval", queue_interval);
         return settings;
     }
 };
@@ -113,6 +117,12 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
     command->add_option("--duration", options.duration,
                         "how long; without it until SIGINT, SIGTERM or SIGHUP");
     command->add_flag("--overwrite", options.overwrite, "replace an existing trace");
+    command->add_flag("--queue", options.queue,
+                      "sample backlog and drops of the interface's queue too, into <out>.queue.csv");
+    command
+        ->add_option("--queue-interval", options.queue_interval,
+                     "time between samples of the queue, at least 1ms; a reading costs about 6 us")
+        ->capture_default_str();
     return command;
 }
 

@@ -1,6 +1,7 @@
 #include "collectors/commands.hpp"
 #include "collectors/interfaces.hpp"
 #include "collectors/monotonic_clock.hpp"
+#include "collectors/queue_lane.hpp"
 #include "collectors/sampler.hpp"
 #include "collectors/summary.hpp"
 #include "collectors/sysfs_counters.hpp"
@@ -74,6 +75,7 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const Net
     info.interface = interface.name;
     info.byte_unit = byte_unit(interface);
     info.driver = interface.driver;
+    info.side = counter_side(interface.name);
     SamplerOptions options;
     options.interval = settings.interval;
     options.overwrite = settings.overwrite;
@@ -87,6 +89,28 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const Net
                                : "; check --out";
         throw UsageError(error.what() + std::string(hint));
     }
+}
+
+std::unique_ptr<QueueLane> start_queue_lane(const RecordSettings& settings,
+                                            const NetworkInterface& interface) {
+    if (!settings.queue)
+        return nullptr;
+    return std::make_unique<QueueLane>(std::make_unique<QueueReader>(interface.name), interface.name,
+                                       queue_path(settings.trace_path), settings.queue_interval,
+                                       settings.overwrite);
+}
+
+void print_queue_summary(const RecordSettings& settings, const QueueLane::Report& report) {
+    const QueueTrace trace = read_queue_trace(queue_path(settings.trace_path));
+    std::uint64_t most = 0;
+    for (const QueueSample& sample : trace.samples)
+        most = std::max(most, sample.backlog_bytes);
+    fmt::print(
+        "queue {}: {} readings in {}, {} failed; largest backlog {}, {} drops; lane used {:.1f} % of a CPU\n",
+        trace.kind, report.samples, queue_path(settings.trace_path).string(), report.failed,
+        format_bytes(static_cast<double>(most)),
+        trace.samples.empty() ? 0 : trace.samples.back().drops - trace.samples.front().drops,
+        100 * report.cpu_share);
 }
 
 void warn_about_affinity() {
@@ -130,6 +154,7 @@ int record_command(const RecordSettings& settings) {
     warn_about_affinity();
 
     const std::unique_ptr<Sampler> sampler = start_sampler(settings, interface);
+    const std::unique_ptr<QueueLane> queue = start_queue_lane(settings, interface);
     fmt::print(stderr, "recording {} every {} to {}, {}; SIGINT stops\n", interface.name,
                format_duration(settings.interval), settings.trace_path.string(),
                settings.duration ? "for " + format_duration(*settings.duration) : "until stopped");
@@ -137,6 +162,8 @@ int record_command(const RecordSettings& settings) {
     signals.release(); // a second signal is immediate
     const SamplerReport report = sampler->stop(reason);
     print_summary(settings, report, reason);
+    if (queue)
+        print_queue_summary(settings, queue->stop());
     if (report.last_error != 0) {
         fmt::print(
             stderr,

@@ -56,6 +56,7 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                           {"driver", info.driver},
                                           {"source", info.source},
                                           {"byte_unit", info.byte_unit},
+                                          {"side", info.side},
                                           {"interval_ns", info.interval.count()},
                                           {"start_monotonic_ns", info.start_monotonic_ns},
                                           {"start_realtime_ns", info.start_realtime_ns},
@@ -111,6 +112,7 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.driver = document.value("driver", "");
         info.version = document.value("version", "");
         info.build_type = document.value("build_type", "");
+        info.side = document.value("side", "");
         return info;
     } catch (const std::exception& error) {
         throw std::runtime_error(

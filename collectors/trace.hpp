@@ -48,6 +48,7 @@ struct TraceInfo {
     std::string reason;                   ///< why recording ended: "duration", "stopped", "signal 15", ...
     std::string driver;     ///< what counts: "loopback", "virtual", "mlx5_core"; empty if unknown
     std::string version;    ///< version of the program that wrote the trace
+    std::string side;       ///< of which queue (shaper) the counters count; empty if unknown
     std::string build_type; ///< and how it was built: a debug build is not for measuring
 
     bool operator==(const TraceInfo&) const = default;
