@@ -15,6 +15,8 @@ using collectors::Direction;
 
 /// Beyond the largest share of headers (90 bytes on the wire for each 1448 of payload: 6.2 %).
 constexpr double surprising_surplus = 0.08;
+/// More than the samples at the ends of the measured iterations can miss.
+constexpr double surprising_deficit = 0.1;
 
 struct Span {
     nanoseconds from{0};
@@ -66,6 +68,27 @@ std::uint64_t crossing_bytes(const Workload& workload, const std::vector<int>& r
            later * per_iteration(workload.later_iterations);
 }
 
+std::string count_warning(const InterfaceResult& result) {
+    const collectors::InterfaceSummary& summary = result.summary;
+    const std::string where =
+        fmt::format("{} {} OF {}", summary.interface, collectors::to_text(summary.direction), summary.host);
+    const auto payload = static_cast<double>(result.payload_bytes);
+    const auto counted = static_cast<double>(summary.nic_bytes);
+    const std::string both =
+        fmt::format("counted {} B for {} B of payload", summary.nic_bytes, result.payload_bytes);
+    if (summary.quality.samples < 2)
+        return fmt::format(
+            "NO METRICS OF {}: {} samples in the measured iterations; give a shorter --interval "
+            "or more iterations",
+            where, summary.quality.samples);
+    if (counted > payload * (1 + surprising_surplus) + 1e6)
+        return fmt::format("OTHER TRAFFIC ON {}: it {}", where, both);
+    if (counted < payload * (1 - surprising_deficit))
+        return fmt::format("BYTES ARE MISSING ON {}: it {}; is /sys of another network namespace?", where,
+                           both);
+    return "";
+}
+
 std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>& traces,
                                                const std::vector<Timeline>& timelines,
                                                const Workload& workload, const RunStatistics& statistics,
@@ -95,12 +118,8 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
             result.ranks = each.ranks;
             result.payload_bytes = crossing_bytes(workload, each.ranks, static_cast<int>(timelines.size()),
                                                   direction, first, last, each.loopback);
-            const auto payload = static_cast<double>(result.payload_bytes);
-            if (static_cast<double>(result.summary.nic_bytes) > payload * (1 + surprising_surplus) + 1e6)
-                warnings.push_back(
-                    fmt::format("OTHER TRAFFIC ON {} {} OF {}: it counted {} B for {} B of payload",
-                                trace.info.interface, collectors::to_text(direction), trace.info.host,
-                                result.summary.nic_bytes, result.payload_bytes));
+            if (const std::string warning = count_warning(result); !warning.empty())
+                warnings.push_back(warning);
             results.push_back(std::move(result));
         }
     }

@@ -26,6 +26,9 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
                                                std::uint32_t warmup, std::optional<BitRate> line_rate,
                                                std::vector<std::string>& warnings);
 
+/// Why the bytes that the interface counted should not be trusted; empty when they fit the payload.
+std::string count_warning(const InterfaceResult& result);
+
 /// Payload bytes that `ranks` send to (tx) or receive from (rx) ranks beyond their interface, in iterations
 /// [first, last), by the plans. On loopback all payload crosses it.
 std::uint64_t crossing_bytes(const Workload& workload, const std::vector<int>& ranks, int world_size,

@@ -69,3 +69,27 @@ TEST_CASE("a broadcast crosses from its source on", "[interface_results]") {
     CHECK(crossing_bytes(workload, {0}, 4, Direction::rx, 0, 1, false) == 0);
     CHECK(crossing_bytes(workload, {0}, 4, Direction::tx, 0, 1, false) > 0);
 }
+
+TEST_CASE("a count that does not fit the payload is warned about", "[interface_results]") {
+    InterfaceResult result;
+    result.summary.host = "node-a";
+    result.summary.interface = "eth0";
+    result.summary.quality.samples = 1'000;
+    result.payload_bytes = 100'000'000;
+    const auto warning = [&](std::uint64_t nic_bytes) {
+        result.summary.nic_bytes = nic_bytes;
+        return count_warning(result);
+    };
+    CHECK(warning(100'000'000).empty());
+    CHECK(warning(106'200'000).empty()); // headers at an MTU of 1500
+    CHECK(warning(99'000'000).empty());  // the samples at both ends
+    CHECK(warning(120'000'000) ==
+          "OTHER TRAFFIC ON eth0 tx OF node-a: it counted 120000000 B for 100000000 B of payload");
+    CHECK(warning(0).find("BYTES ARE MISSING ON eth0 tx OF node-a: it counted 0 B") == 0);
+    result.summary.quality.samples = 1;
+    CHECK(warning(0).find("NO METRICS OF eth0 tx OF node-a: 1 samples") == 0);
+    result.summary.quality.samples = 1'000;
+    result.payload_bytes = 0; // a lone rank
+    CHECK(warning(0).empty());
+    CHECK(warning(900'000).empty()); // an ssh session is no news
+}
