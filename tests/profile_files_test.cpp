@@ -173,11 +173,11 @@ TEST_CASE("the first folder that has a profile wins, and broken ones are listed 
     folder.write("notes.txt", "");
     const std::vector<ProfileListing> listings =
         list_profiles({folder.path(), shipped, folder.path() / "none"});
-    REQUIRE(listings.size() == 4);
+    REQUIRE(listings.size() == 5);
     CHECK(listings[0].name == "broken");
     CHECK_THAT(listings[0].description, Catch::Matchers::StartsWith("(not usable: line 1, column 2"));
-    CHECK(listings[3].name == "smoke");
-    CHECK(listings[3].description == "mine");
+    CHECK(listings[4].name == "smoke");
+    CHECK(listings[4].description == "mine");
     CHECK(load_profile("smoke", {folder.path(), shipped}).name == "smoke.json");
 }
 
