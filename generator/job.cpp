@@ -10,6 +10,7 @@
 #include "generator/run_directory.hpp"
 #include "generator/run_record.hpp"
 #include "generator/stop_request.hpp"
+#include "generator/switch_sampling.hpp"
 
 #include <asio/io_context.hpp>
 
@@ -260,6 +261,9 @@ private:
         control_.together([&] {
             sampling_.emplace(rank(), record_.ranks, interfaces, directory_->path(),
                               record_.profile.sampling.interval, record_.profile.run.overwrite);
+            if (const auto place = leads() ? testbed_switch() : std::nullopt)
+                switch_sampling_.emplace(*place, directory_->path(), record_.profile.sampling.interval,
+                                         record_.profile.run.overwrite);
         });
     }
 
@@ -333,6 +337,11 @@ private:
                                      shares_files_ ? "" : read_file(collectors::sidecar_path(file)),
                                      trace.report.cpu_share});
         }
+        if (switch_sampling_)
+            switch_traces_ =
+                switch_sampling_->stop(report.error.empty() ? "the run ended" : report.error, errors);
+        for (const SwitchPortTrace& trace : switch_traces_)
+            report.traces.push_back({trace.file.string(), "", "", trace.cpu_share});
         if (!errors.empty() && report.status == RunStatus::complete) {
             report.status = RunStatus::failed;
             report.error = fmt::format("the NIC's counters could not be kept: {}", fmt::join(errors, "; "));
@@ -375,7 +384,7 @@ private:
             add_reports(record_, reports, workload_);
             if (record_.status != RunStatus::complete)
                 keep_what_is_known();
-            add_interfaces(record_, reports, workload_, *directory_);
+            add_interfaces(record_, reports, switch_traces_, workload_, *directory_);
             exit_code = publish(record_, reports, *directory_);
         }
         const std::optional<int> agreed = control_.agree_on_exit(exit_code, patience);
@@ -397,6 +406,8 @@ private:
     std::optional<RunDirectory> directory_;
     bool shares_files_ = true; ///< with rank 0
     std::optional<NicSampling> sampling_;
+    std::optional<SwitchSampling> switch_sampling_; ///< on rank 0 of a testbed
+    std::vector<SwitchPortTrace> switch_traces_;
     std::unique_ptr<Payload> payload_;
     std::unique_ptr<Engine> engine_;
 };

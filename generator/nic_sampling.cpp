@@ -1,6 +1,7 @@
 #include "generator/nic_sampling.hpp"
 
 #include "collectors/interfaces.hpp"
+#include "collectors/queue_statistics.hpp"
 #include "collectors/sysfs_counters.hpp"
 
 #include <fmt/format.h>
@@ -33,6 +34,7 @@ NicSampling::NicSampling(int rank, const std::vector<HostFacts>& ranks,
         info.interface = name;
         info.driver = device.driver;
         info.byte_unit = collectors::byte_unit(device);
+        info.side = collectors::counter_side(name);
         collectors::SamplerOptions options;
         options.interval = interval;
         options.overwrite = overwrite;

@@ -5,6 +5,7 @@
 #include "generator/link.hpp"
 #include "generator/plan_book.hpp"
 #include "generator/prediction.hpp"
+#include "generator/switch_results.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -79,6 +80,17 @@ std::vector<InterfaceTrace> traces_of(const RunRecord& record,
     return traces;
 }
 
+/// PtM for each standard window.
+std::vector<std::optional<double>> ratios(std::span<const collectors::Reading> readings) {
+    std::vector<std::optional<double>> values;
+    const collectors::BurstinessCurve curve =
+        collectors::burstiness_curve(readings, collectors::standard_windows());
+    for (const collectors::BurstinessPoint& point : curve.points)
+        values.push_back(point.resolved ? std::optional(collectors::peak_to_mean(curve, point).estimate)
+                                        : std::nullopt);
+    return values;
+}
+
 /// The fluid model beside each measured number.
 void add_prediction(RunRecord& record, const Workload& workload) {
     if (!record.line_rate || record.ranks.size() < 2 || record.statistics.finished_iterations == 0)
@@ -102,15 +114,14 @@ void add_prediction(RunRecord& record, const Workload& workload) {
     for (InterfaceResult& result : record.interfaces) {
         const auto readings = collectors::readings(predicted_trace(prediction, result.ranks, one_network),
                                                    result.summary.direction);
-        const collectors::BurstinessCurve curve =
-            collectors::burstiness_curve(readings, collectors::standard_windows());
-        for (const collectors::BurstinessPoint& point : curve.points)
-            result.predicted_ratios.push_back(
-                point.resolved ? std::optional(collectors::peak_to_mean(curve, point).estimate)
-                               : std::nullopt);
+        result.predicted_ratios = ratios(readings);
         for (const collectors::BacklogPoint& point : result.summary.backlog)
             result.predicted_backlog_bytes.push_back(collectors::max_backlog(readings, point.rate).estimate);
     }
+    for (SwitchPortResult& port :
+         record.switch_ports) // what leaves through the port is what its host receives
+        port.predicted_ratios =
+            ratios(collectors::readings(predicted_trace(prediction, port.ranks), collectors::Direction::rx));
 }
 
 } // namespace
@@ -136,13 +147,15 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
 }
 
 void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                    const Workload& workload, const RunDirectory& directory) {
+                    const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
+                    const RunDirectory& directory) {
     try {
         const std::vector<Timeline> timelines = timelines_of(reports);
         keep_remote_traces(reports, directory);
         record.interfaces =
             interface_results(traces_of(record, reports, directory), timelines, workload, record.statistics,
                               record.profile.run.warmup, record.line_rate, record.warnings);
+        record.switch_ports = switch_results(switch_traces, directory.path(), timelines, workload, record);
         add_prediction(record, workload);
     } catch (const std::exception& error) {
         record.warnings.push_back(fmt::format("NO BURST METRICS: {}", error.what()));

@@ -3,6 +3,7 @@
 #include "generator/rank_report.hpp"
 #include "generator/run_directory.hpp"
 #include "generator/run_record.hpp"
+#include "generator/switch_sampling.hpp"
 
 #include <optional>
 #include <vector>
@@ -17,7 +18,8 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
 /// hosts that do not share rank 0's files are written into the run directory first. Does not throw for a
 /// trace that cannot be read: that becomes a warning.
 void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                    const Workload& workload, const RunDirectory& directory);
+                    const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
+                    const RunDirectory& directory);
 
 /// Writes run.json, timeline.csv and metrics.prom, prints the result (text, or run.json with --json) on
 /// standard output and errors on standard error. Returns the exit code.

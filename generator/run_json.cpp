@@ -1,5 +1,6 @@
 #include "collectors/summary_json.hpp"
 #include "generator/run_record.hpp"
+#include "generator/switch_results.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -91,6 +92,23 @@ Json interface_json(const InterfaceResult& result) {
     return json;
 }
 
+Json switch_port_json(const SwitchPortResult& port) {
+    Json json = collectors::summary_json(port.summary, port.predicted_ratios);
+    json["port"] = port.port;
+    json["leads_to"] = port.host;
+    json["ranks"] = port.ranks;
+    json["queueing_discipline"] = port.queue_kind;
+    json["counted"] = "after the port's queue";
+    json["queue_samples"] = port.queue_samples;
+    json["max_backlog_bytes"] = port.max_backlog_bytes;
+    json["drops"] = port.drops;
+    json["active_senders"]["max"] = port.most_active_senders;
+    json["active_senders"]["p50"] = port.typical_active_senders;
+    json["active_senders"]["possible"] = port.possible_senders;
+    json["active_senders"]["method"] = active_senders_method;
+    return json;
+}
+
 } // namespace
 
 std::string run_json(const RunRecord& record) {
@@ -134,6 +152,9 @@ std::string run_json(const RunRecord& record) {
     json["interfaces"] = Json::array();
     for (const InterfaceResult& result : record.interfaces)
         json["interfaces"].push_back(interface_json(result));
+    json["switch_ports"] = Json::array();
+    for (const SwitchPortResult& port : record.switch_ports)
+        json["switch_ports"].push_back(switch_port_json(port));
     json["verdict"]["result"] = "none";
     json["verdict"]["reasons"] = Json::array();
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -25,6 +25,22 @@ struct InterfaceResult {
     std::uint64_t payload_bytes = 0; ///< in this direction over the same time as summary.nic_bytes
 };
 
+/// One port of a switch that could be sampled (testbed): what left through it to a host.
+struct SwitchPortResult {
+    std::string port;
+    std::string host;                                    ///< that the port leads to
+    std::vector<int> ranks;                              ///< of that host
+    collectors::InterfaceSummary summary;                ///< tx: after the port's queue
+    std::vector<std::optional<double>> predicted_ratios; ///< of what the host receives; empty: no prediction
+    std::string queue_kind;                              ///< "tbf"
+    std::uint64_t queue_samples = 0;
+    std::uint64_t max_backlog_bytes = 0;
+    std::uint64_t drops = 0;        ///< packets
+    int possible_senders = 0;       ///< hosts that send to this one by the plan
+    int most_active_senders = 0;    ///< at the same time
+    int typical_active_senders = 0; ///< median while at least one is active
+};
+
 /// CPU that one rank used while traffic flowed, as a share of one core.
 struct RankCpu {
     double rank = 0;    ///< without the sampler
@@ -54,6 +70,7 @@ struct RunRecord {
     RunStatistics statistics;
     std::optional<double> predicted_iteration_seconds;
     std::vector<InterfaceResult> interfaces;
+    std::vector<SwitchPortResult> switch_ports; ///< empty without a switch that could be sampled
 };
 
 /// run.json, format "gradburst-run/1". Always valid JSON; what is not known is null.

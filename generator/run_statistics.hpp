@@ -43,6 +43,7 @@ RunStatistics run_statistics(const std::vector<Timeline>& timelines, const Workl
 constexpr std::string_view bandwidth_formula =
     "algorithm bandwidth = bucket bytes / time from the bucket's start to its last byte on the slowest rank, "
     "over all "
-    "all-reduces together; bus bandwidth = 2(N-1)/N x algorithm bandwidth: what each rank sends per second";
+    "all-reduces together; bus bandwidth = 2(N-1)/N x algorithm bandwidth, for any algorithm (nccl-tests); "
+    "what each rank of a ring sends per second";
 
 } // namespace generator

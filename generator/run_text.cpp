@@ -1,4 +1,5 @@
 #include "generator/run_record.hpp"
+#include "generator/switch_results.hpp"
 
 #include "generator/plan_book.hpp"
 
@@ -72,6 +73,13 @@ std::string nic_bytes_text(const InterfaceResult& result) {
                        result.summary.nic_bytes,
                        result.payload_bytes == 0 ? ""
                                                  : fmt::format(" ({:+.2f} %)", 100 * (nic / payload - 1)));
+}
+
+std::string algorithm_text(const CollectiveSettings& collective) {
+    if (collective.algorithm == Algorithm::ring)
+        return "ring";
+    return collective.service == Service::incast ? "server on rank 0, all workers at once (incast)"
+                                                 : "server on rank 0, one worker after another";
 }
 
 std::string cpu_text(const RunRecord& record) {
@@ -166,7 +174,7 @@ std::string settings_text(const RunRecord& record, const Workload& workload, con
                         (workload.first_iteration.size() == workload.later_iterations.size()
                              ? ""
                              : "; first iteration " + bucket_text(workload.first_iteration)));
-    line("collective", fmt::format("ring, segments of at most {}",
+    line("collective", fmt::format("{}, segments of at most {}", algorithm_text(profile.collective),
                                    format_bytes(static_cast<double>(profile.collective.segment_bytes))));
     line("length", length_text(profile.run));
     line("line rate",
@@ -208,8 +216,10 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     text += bytes_text(record);
     text += cpu_text(record);
     if (!record.congestion_control.empty())
-        fmt::format_to(append, "transport        kernel TCP, congestion control {}\n", record.congestion_control);
+        fmt::format_to(append, "transport        kernel TCP, congestion control {}\n",
+                       record.congestion_control);
     text += interfaces_text(record, out);
+    text += switch_text(record.switch_ports);
     text += "\n";
     for (const std::string& warning : record.warnings)
         fmt::format_to(append, "WARNING: {}\n", warning);

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "collectors/queue_lane.hpp"
+#include "collectors/sampler.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace generator {
+
+/// Between two readings of a port's queue. One costs 6 us on an idle machine, several times that on a busy
+/// one.
+inline constexpr std::chrono::milliseconds switch_queue_interval{2};
+
+/// A switch whose ports can be sampled from here: the testbed's, a network namespace.
+struct SwitchPlace {
+    std::string network_namespace; ///< "gb-switch", under /run/netns
+    std::string host_prefix;       ///< port p0 leads to host "gb0"
+};
+
+/// From GRADBURST_TESTBED_SWITCH and GRADBURST_TESTBED_NAME; empty outside a testbed.
+std::optional<SwitchPlace> testbed_switch();
+
+/// What was recorded at one port of the switch.
+struct SwitchPortTrace {
+    std::string port;           ///< "p0"
+    std::string host;           ///< that the port leads to
+    std::filesystem::path file; ///< relative to the run directory: nic/<switch>.<port>.csv
+    std::filesystem::path queue_file;
+    double cpu_share = 0; ///< of one core, used by the threads that sampled it
+};
+
+/// Samples the counters and the queues of all ports of a switch. Its threads stay where they are; the sockets
+/// that they read were opened in the switch's network namespace.
+class SwitchSampling {
+public:
+    /// Starts. Throws std::system_error when the namespace cannot be entered (it needs root there).
+    SwitchSampling(const SwitchPlace& place, const std::filesystem::path& run_directory,
+                   std::chrono::nanoseconds interval, bool overwrite);
+
+    /// Ends. What could not be kept (disk full) is reported in `errors`.
+    std::vector<SwitchPortTrace> stop(const std::string& reason, std::vector<std::string>& errors);
+
+private:
+    struct Recording {
+        SwitchPortTrace trace;
+        std::unique_ptr<collectors::Sampler> sampler;
+        std::unique_ptr<collectors::QueueLane> queue;
+    };
+    std::vector<Recording> recordings_;
+};
+
+} // namespace generator

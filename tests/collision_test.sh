@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Bursts of one job do not collide at a switch port, unless all workers push to one server at once.
+# collision_test.sh TESTBED GRADBURST PROFILES. Exit code 77 = skipped, with a reason.
+set -uo pipefail
+
+testbed=$(readlink -f "${1:?path of testbed}")
+gradburst=$(readlink -f "${2:?path of gradburst}")
+export GRADBURST_PROFILES=${3:?folder of profiles}
+name=gbc$$x
+unset GRADBURST_TESTBED_NAME
+for program in mpirun python3 ip tc; do
+  command -v "$program" >/dev/null || { echo "skipped: no $program"; exit 77; }
+done
+work=$(mktemp -d)
+chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
+"$testbed" shell --name "$name" --hosts 1 -- true >"$work/probe" 2>&1 ||
+  { echo "skipped: no namespaces: $(tail -1 "$work/probe")"; exit 77; }
+
+failures=0
+run() { # NAME TESTBED_OPTION... -- GRADBURST_ARGUMENT...
+  local out=$work/$1 options=()
+  shift
+  while [[ $1 != -- ]]; do options+=("$1"); shift; done
+  shift
+  (cd "$work" && "$testbed" run --name "$name" --hosts 4 --rate 1gbit "${options[@]}" -- "$gradburst" "$@" \
+    --line-rate 1Gbit --iface eth0 --iterations 6 --scale-time 0.3 --out "$out") >"$out.txt" 2>&1 || {
+    echo "FAILED: the run $out ends well" >&2
+    cat "$out.txt" >&2
+    failures=$((failures + 1))
+  }
+}
+
+run ring -- resnet50
+run sequenced -- resnet50-server
+run incast -- resnet50-server --service incast
+run short-queue --queue 256k -- resnet50-server --service incast
+
+# One sender alone cannot fill a port's queue with more than the depth of its own shaper's bucket: 75,000 bytes
+# at 1 Gbit/s. Twice that is allowed, and stays far below what three senders pile up.
+python3 - "$work" <<'PYTHON' || failures=$((failures + 1))
+import json, sys
+
+work = sys.argv[1]
+alone = 2 * 75000
+runs = ("ring", "sequenced", "incast", "short-queue")
+ports = {run: json.load(open(f"{work}/{run}/run.json"))["switch_ports"] for run in runs}
+failures = 0
+for run in runs:
+    for port in ports[run]:
+        senders = port["active_senders"]
+        print(f"{run:12} {port['port']} to {port['leads_to']}: {port['nic_bytes']:9} B, backlog up to "
+              f"{port['max_backlog_bytes']:8} B of {port['queue_samples']} readings, {port['drops']} drops, "
+              f"senders at once: p50 {senders['p50']}, max {senders['max']} of {senders['possible']}")
+
+def check(rule, holds):
+    global failures
+    print(("ok: " if holds else "FAILED: ") + rule)
+    failures += not holds
+
+for run in runs:
+    check(f"{run}: all four ports were sampled with their queues",
+          len(ports[run]) == 4 and all(port["queue_samples"] > 100 for port in ports[run]))
+for run in ("ring", "sequenced"):
+    check(f"{run}: no port queues more than one sender alone causes", all(p["max_backlog_bytes"] <= alone for p in ports[run]))
+    check(f"{run}: nothing is dropped", all(p["drops"] == 0 for p in ports[run]))
+    check(f"{run}: one sender at a time is typical", all(p["active_senders"]["p50"] <= 1 for p in ports[run]))
+check("ring: each port has one sender by the plan", all(p["active_senders"]["possible"] == 1 for p in ports["ring"]))
+server = {run: ports[run][0] for run in runs}
+check("server: three hosts send to its port by the plan", server["sequenced"]["active_senders"]["possible"] == 3)
+check("incast: workers send at the same time", server["incast"]["active_senders"]["max"] >= 2)
+check("incast: the server's port queues far more", server["incast"]["max_backlog_bytes"] > 2 * alone)
+check("incast into a queue of 256k: the port drops", server["short-queue"]["drops"] > 0)
+sys.exit(failures > 0)
+PYTHON
+exit $((failures > 0))
