@@ -95,6 +95,23 @@ TEST_CASE("JSON carries the same numbers", "[cli]") {
           Approx(0.025182912 / 0.012582912).epsilon(1e-3));
 }
 
+TEST_CASE("the profile's algorithm is what is counted and predicted", "[cli]") {
+    const Outcome outcome = Program().run("resnet50-server --ranks 4 --line-rate 100Gbit --json");
+    INFO(outcome.errors);
+    REQUIRE(outcome.exit_code == 0);
+    const auto plan = nlohmann::json::parse(outcome.output);
+    const auto& iteration = plan.at("later_iterations");
+    // Rank 0 sends the sum to three workers, each of them its gradients; signals come on top.
+    const std::uint64_t bytes = iteration.at("buckets").at(0).at("bytes");
+    CHECK(iteration.at("sent_bytes_per_rank").at("max").get<std::uint64_t>() / 1000 == 3 * bytes / 1000);
+    CHECK(iteration.at("sent_bytes_per_rank").at("min").get<std::uint64_t>() / 1000 == bytes / 1000);
+    CHECK(plan.at("connections_per_rank").at("max") == 3);
+    // The largest all-reduce takes as long as the server's NIC needs for 3 S in and 3 S out.
+    const double line = 12.5e9 * 1448 / 1538;
+    CHECK(plan.at("bandwidth").at("all_reduce_seconds").get<double>() >=
+          3 * static_cast<double>(bytes) / line);
+}
+
 TEST_CASE("the trace of a plan is an ordinary trace", "[cli]") {
     const Program program;
     const fs::path path = program.file("plan.csv");

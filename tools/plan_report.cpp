@@ -58,8 +58,7 @@ IterationPlan iteration_plan(const Profile& profile, const Workload& workload, s
     std::vector<std::uint64_t> transfers(bytes);
     for (int rank = 0; rank < ranks; ++rank)
         for (const WorkloadBucket& bucket : buckets) {
-            const RankPlan of_rank =
-                rank_plan(bucket.collective, rank, ranks, bucket.bytes, workload.element_bytes);
+            const RankPlan of_rank = rank_plan(workload.call(bucket.collective, bucket.bytes), rank, ranks);
             const auto index = static_cast<std::size_t>(rank);
             bytes[index] += of_rank.sent_bytes();
             transfers[index] +=
@@ -92,9 +91,8 @@ std::optional<BandwidthEstimate> largest_all_reduce(const Profile& profile, cons
     alone.jitter = {};
     alone.run.warmup = 0;
     alone.gradients.bucketing = Bucketing::explicit_list;
-    Workload one{.first_iteration = {{.bytes = estimate.bytes}},
-                 .later_iterations = {},
-                 .element_bytes = workload.element_bytes};
+    Workload one = workload; // its algorithm
+    one.first_iteration = {{.bytes = estimate.bytes}};
     estimate.time = predict(alone, one, report.settings.ranks, report.link, 1).iteration_mean;
     return estimate;
 }
