@@ -337,11 +337,6 @@ private:
                                      shares_files_ ? "" : read_file(collectors::sidecar_path(file)),
                                      trace.report.cpu_share});
         }
-        if (switch_sampling_)
-            switch_traces_ =
-                switch_sampling_->stop(report.error.empty() ? "the run ended" : report.error, errors);
-        for (const SwitchPortTrace& trace : switch_traces_)
-            report.traces.push_back({trace.file.string(), "", "", trace.cpu_share});
         if (!errors.empty() && report.status == RunStatus::complete) {
             report.status = RunStatus::failed;
             report.error = fmt::format("the NIC's counters could not be kept: {}", fmt::join(errors, "; "));
@@ -369,6 +364,19 @@ private:
         }
     }
 
+    /// Once all ranks have reported: what rank 0 left in its sockets still travels when its own run is over.
+    void stop_switch_sampling(std::optional<RankReport>& own) {
+        if (!switch_sampling_)
+            return;
+        std::vector<std::string> errors;
+        switch_traces_ = switch_sampling_->stop("all ranks reported", errors);
+        for (const std::string& error : errors)
+            record_.warnings.push_back(fmt::format("SWITCH PORTS NOT KEPT: {}", error));
+        for (const SwitchPortTrace& trace : switch_traces_)
+            if (own) // its CPU is the sampler's, not the rank's
+                own->traces.push_back({trace.file.string(), "", "", trace.cpu_share});
+    }
+
     /// Results to rank 0, which reports; then all leave with its exit code.
     int finish(const RankReport& report) {
         const ControlPlane::Patience patience = this->patience(report.status);
@@ -381,6 +389,7 @@ private:
                 reports.push_back(text ? std::optional(parse_rank_report(*text)) : std::nullopt);
                 all_answered = all_answered && text.has_value();
             }
+            stop_switch_sampling(reports[0]);
             add_reports(record_, reports, workload_);
             if (record_.status != RunStatus::complete)
                 keep_what_is_known();

@@ -92,13 +92,6 @@ RankPlan server_broadcast(int rank, int world_size, std::uint64_t bytes, Service
 /// The plan of `rank` for one collective; a broadcast starts at rank 0.
 RankPlan rank_plan(const CollectiveCall& call, int rank, int world_size);
 
-/// The same over a ring.
-inline RankPlan rank_plan(Collective collective, int rank, int world_size, std::uint64_t bytes,
-                          std::uint64_t element_bytes) {
-    return rank_plan({.collective = collective, .bytes = bytes, .element_bytes = element_bytes}, rank,
-                     world_size);
-}
-
 /// Bytes per hand-over: a receive of `range_bytes` releases the sends behind it in segments of this size. At
 /// most `segment_bytes`, and small enough that the range has four segments (but not below 16 KiB): without
 /// that a ring of few, short chunks would wait one network latency at every step. A multiple of 64 bytes: a
