@@ -1,7 +1,7 @@
 #include "generator/job.hpp"
 
+#include "generator/agreement.hpp"
 #include "generator/engine.hpp"
-#include "generator/link.hpp"
 #include "generator/nic_sampling.hpp"
 #include "generator/plan_book.hpp"
 #include "generator/progress.hpp"
@@ -15,10 +15,8 @@
 #include <asio/io_context.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <sys/resource.h>
 
@@ -52,15 +50,17 @@ double cpu_seconds() {
 
 class Job {
 public:
-    Job(const CommandLine& command, MpiSession& session)
-        : command_(command), session_(session), control_(session), context_(1) {}
+    Job(const CommandLine& command, MpiSession& session) : session_(session), control_(session), context_(1) {
+        Agreement agreement = agree(command, control_);
+        if (leads() && agreement.record.profile.run.dry_run)
+            fmt::print("{}", dry_run_text(agreement));
+        record_ = std::move(agreement.record);
+        workload_ = std::move(agreement.workload);
+    }
 
     int run() {
-        agree_on_profile();
-        agree_on_addresses();
         if (record_.profile.run.dry_run)
-            return show_dry_run();
-        require_enough_ports();
+            return success;
         create_run_directory();
         RankReport report = send_traffic(prepare_traffic());
         return finish(std::move(report));
@@ -70,126 +70,12 @@ private:
     int rank() const { return control_.rank(); }
     bool leads() const { return rank() == 0; }
 
-    /// Rank 0 reads the profile; all parse the same text and compare what they made of it.
-    void agree_on_profile() {
-        ProfileSource source = control_.together([&] {
-            require_expected_world_size(control_.world_size());
-            return leads() ? load_profile(command_.profile, profile_folders()) : ProfileSource{};
-        });
-        source.name = control_.broadcast(source.name);
-        source.text = control_.broadcast(source.text);
-        source.model_text = control_.broadcast(source.model_text);
-        record_.profile = control_.together([&] { return parse_profile(source, command_.overrides); });
-        // What the hash leaves out may differ between ranks that were started with different options.
-        RunSettings& run = record_.profile.run;
-        run.dry_run = control_.broadcast(run.dry_run ? "yes" : "no") == "yes";
-        run.overwrite = control_.broadcast(run.overwrite ? "yes" : "no") == "yes";
-        const HostFacts own = control_.together([&] { return local_facts(profile_hash(record_.profile)); });
-        for (const std::string& facts : control_.all_gather(serialize(own)))
-            record_.ranks.push_back(parse_facts(facts));
-        control_.together([&] { require_same_program(record_.ranks); });
-        record_.warnings = cpu_warnings(record_.ranks);
-        if (std::string_view(GRADBURST_BUILD_TYPE) != "Release")
-            record_.warnings.push_back("NOT A RELEASE BUILD (" GRADBURST_BUILD_TYPE
-                                       "): its timing means little");
-        if (control_.world_size() == 1)
-            record_.warnings.push_back(
-                "ONE RANK HAS NOBODY TO SEND TO: only the timing runs; start several with mpirun -n 4");
-    }
-
-    void agree_on_addresses() {
-        const InterfaceAddress chosen = control_.together([&] {
-            std::vector<HostAddresses> hosts;
-            for (const HostFacts& facts : record_.ranks)
-                hosts.push_back(facts.addresses);
-            return choose_address(hosts, static_cast<std::size_t>(rank()),
-                                  record_.profile.network.interfaces);
-        });
-        for (const std::string& text : control_.all_gather(chosen.interface + " " + chosen.address)) {
-            const std::size_t space = text.find(' ');
-            const int number = static_cast<int>(record_.endpoints.size());
-            record_.endpoints.push_back({number,
-                                         record_.ranks[static_cast<std::size_t>(number)].addresses.host,
-                                         text.substr(0, space), text.substr(space + 1), 0});
-        }
-        agree_on_line_rate();
-        workload_ = make_workload(record_.profile, record_.byte_scale);
-    }
-
-    /// Each rank listens on a port of its own.
-    void require_enough_ports() {
-        const PortRange& ports = record_.profile.network.ports;
-        const int available = ports.last - ports.first + 1;
-        control_.together([&] {
-            const std::string& own = record_.ranks[static_cast<std::size_t>(rank())].addresses.network;
-            const auto needed =
-                std::count_if(record_.ranks.begin(), record_.ranks.end(),
-                              [&](const HostFacts& other) { return other.addresses.network == own; });
-            if (ports.first > 0 && available < needed)
-                throw UserError(fmt::format("ports {}-{}: {} are not enough for the {} ranks on {}",
-                                            ports.first, ports.last, available, needed,
-                                            record_.ranks[static_cast<std::size_t>(rank())].addresses.host));
-        });
-    }
-
-    /// The slowest link of all ranks; unknown when any of them is.
-    void agree_on_line_rate() {
-        const std::optional<BitRate> own =
-            link_of(record_.endpoints[static_cast<std::size_t>(rank())].interface).speed;
-        std::uint64_t slowest = ~std::uint64_t{0};
-        for (const std::string& speed : control_.all_gather(std::to_string(own ? own->bits_per_second : 0)))
-            slowest = std::min<std::uint64_t>(slowest, std::strtoull(speed.c_str(), nullptr, 10));
-        record_.line_rate_origin = "--line-rate or profile";
-        record_.line_rate = record_.profile.network.line_rate;
-        if (!record_.line_rate && slowest > 0) {
-            record_.line_rate = BitRate{slowest};
-            record_.line_rate_origin = "slowest interface";
-        }
-        if (!record_.line_rate) {
-            record_.line_rate_origin = fmt::format("{} does not tell", record_.endpoints[0].interface);
-            record_.warnings.push_back(
-                record_.profile.scale.reference_rate
-                    ? "LINE RATE UNKNOWN: bytes are not scaled and nothing is predicted; give --line-rate"
-                    : "LINE RATE UNKNOWN: nothing is predicted; give --line-rate");
-        }
-        record_.byte_scale = byte_scale(record_.profile.scale, record_.line_rate);
-    }
-
-    int show_dry_run() {
-        if (!leads())
-            return success;
-        fmt::print("{}", settings_text(record_, workload_, "none (dry run)"));
-        const int world_size = control_.world_size();
-        const std::uint32_t iterations = record_.profile.run.iterations.value_or(0);
-        for (int each = 0; each < world_size; ++each)
-            fmt::print("rank {:<11} sends {} B per iteration to {} peer{}\n", each,
-                       planned_bytes(workload_, each, world_size, 2) -
-                           planned_bytes(workload_, each, world_size, 1),
-                       needed_peers(workload_, each, world_size).outgoing.size(),
-                       needed_peers(workload_, each, world_size).outgoing.size() == 1 ? "" : "s");
-        if (iterations > 0)
-            fmt::print("all ranks        send {} B in {} iterations\n", planned_total(iterations),
-                       iterations);
-        for (const std::string& warning : record_.warnings)
-            fmt::print("WARNING: {}\n", warning);
-        return success;
-    }
-
-    std::uint64_t planned_total(std::uint32_t iterations) const {
-        std::uint64_t total = 0;
-        for (int each = 0; each < control_.world_size(); ++each)
-            total += planned_bytes(workload_, each, control_.world_size(), iterations);
-        return total;
-    }
-
     /// From here on the run leaves something behind, and run.json says so even if everything is killed.
     void create_run_directory() {
         const std::string wanted = record_.profile.run.out;
         out_ = control_.broadcast(wanted.empty() ? default_run_directory() : wanted);
         record_.run_id = control_.broadcast(leads() ? random_run_id() : "");
-        record_.command = command_.whole;
         record_.started_at = utc_now();
-        record_.mpi_library = MpiSession::library_version();
         control_.together([&] {
             if (!leads())
                 return;
@@ -404,7 +290,6 @@ private:
         return *agreed;
     }
 
-    const CommandLine& command_;
     MpiSession& session_;
     ControlPlane control_;
     StopRequest stop_;
@@ -425,24 +310,6 @@ private:
 
 int run_job(const CommandLine& command, MpiSession& session) {
     return Job(command, session).run();
-}
-
-void require_expected_world_size(int world_size) {
-    if (world_size != 1)
-        return;
-    // The nearest launcher decides: mpirun -n 1 inside an allocation of four tasks means one.
-    for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
-        const char* const value = std::getenv(variable);
-        if (value == nullptr)
-            continue;
-        if (std::atoi(value) <= 1)
-            return;
-        throw UserError(
-            fmt::format("this rank is alone, but {} says {}: the launcher and gradburst use different "
-                        "MPI libraries, or it was started without one. Try mpirun -n {}, or srun "
-                        "--mpi=pmix",
-                        variable, value, value));
-    }
 }
 
 } // namespace generator

@@ -1,0 +1,152 @@
+#include "generator/agreement.hpp"
+
+#include "generator/link.hpp"
+#include "generator/plan_book.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <iterator>
+
+namespace generator {
+namespace {
+
+/// Rank 0 reads the profile; all parse the same text and compare what they made of it.
+void agree_on_profile(RunRecord& record, const CommandLine& command, ControlPlane& control) {
+    ProfileSource source = control.together([&] {
+        require_expected_world_size(control.world_size());
+        return control.rank() == 0 ? load_profile(command.profile, profile_folders()) : ProfileSource{};
+    });
+    source.name = control.broadcast(source.name);
+    source.text = control.broadcast(source.text);
+    source.model_text = control.broadcast(source.model_text);
+    record.profile = control.together([&] { return parse_profile(source, command.overrides); });
+    // What the hash leaves out may differ between ranks that were started with different options.
+    RunSettings& run = record.profile.run;
+    run.dry_run = control.broadcast(run.dry_run ? "yes" : "no") == "yes";
+    run.overwrite = control.broadcast(run.overwrite ? "yes" : "no") == "yes";
+    const HostFacts own = control.together([&] { return local_facts(profile_hash(record.profile)); });
+    for (const std::string& facts : control.all_gather(serialize(own)))
+        record.ranks.push_back(parse_facts(facts));
+    control.together([&] { require_same_program(record.ranks); });
+    record.warnings = cpu_warnings(record.ranks);
+    if (std::string_view(GRADBURST_BUILD_TYPE) != "Release")
+        record.warnings.push_back("NOT A RELEASE BUILD (" GRADBURST_BUILD_TYPE "): its timing means little");
+    if (control.world_size() == 1)
+        record.warnings.push_back(
+            "ONE RANK HAS NOBODY TO SEND TO: only the timing runs; start several with mpirun -n 4");
+}
+
+void agree_on_addresses(RunRecord& record, ControlPlane& control) {
+    const InterfaceAddress chosen = control.together([&] {
+        std::vector<HostAddresses> hosts;
+        for (const HostFacts& facts : record.ranks)
+            hosts.push_back(facts.addresses);
+        return choose_address(hosts, static_cast<std::size_t>(control.rank()),
+                              record.profile.network.interfaces);
+    });
+    for (const std::string& text : control.all_gather(chosen.interface + " " + chosen.address)) {
+        const std::size_t space = text.find(' ');
+        const int number = static_cast<int>(record.endpoints.size());
+        record.endpoints.push_back({number, record.ranks[static_cast<std::size_t>(number)].addresses.host,
+                                    text.substr(0, space), text.substr(space + 1), 0});
+    }
+}
+
+/// Each rank listens on a port of its own.
+void require_enough_ports(const RunRecord& record, ControlPlane& control) {
+    const PortRange& ports = record.profile.network.ports;
+    const int available = ports.last - ports.first + 1;
+    control.together([&] {
+        const std::string& own = record.ranks[static_cast<std::size_t>(control.rank())].addresses.network;
+        const auto needed =
+            std::count_if(record.ranks.begin(), record.ranks.end(),
+                          [&](const HostFacts& other) { return other.addresses.network == own; });
+        if (ports.first > 0 && available < needed)
+            throw UserError(fmt::format(
+                "ports {}-{}: {} are not enough for the {} ranks on {}", ports.first, ports.last, available,
+                needed, record.ranks[static_cast<std::size_t>(control.rank())].addresses.host));
+    });
+}
+
+/// The slowest link of all ranks; unknown when any of them is.
+void agree_on_line_rate(RunRecord& record, ControlPlane& control) {
+    const std::optional<BitRate> own =
+        link_of(record.endpoints[static_cast<std::size_t>(control.rank())].interface).speed;
+    std::uint64_t slowest = ~std::uint64_t{0};
+    for (const std::string& speed : control.all_gather(std::to_string(own ? own->bits_per_second : 0)))
+        slowest = std::min<std::uint64_t>(slowest, std::strtoull(speed.c_str(), nullptr, 10));
+    record.line_rate_origin = "--line-rate or profile";
+    record.line_rate = record.profile.network.line_rate;
+    if (!record.line_rate && slowest > 0) {
+        record.line_rate = BitRate{slowest};
+        record.line_rate_origin = "slowest interface";
+    }
+    if (!record.line_rate) {
+        record.line_rate_origin = fmt::format("{} does not tell", record.endpoints[0].interface);
+        record.warnings.push_back(
+            record.profile.scale.reference_rate
+                ? "LINE RATE UNKNOWN: bytes are not scaled and nothing is predicted; give --line-rate"
+                : "LINE RATE UNKNOWN: nothing is predicted; give --line-rate");
+    }
+    record.byte_scale = byte_scale(record.profile.scale, record.line_rate);
+}
+
+} // namespace
+
+Agreement agree(const CommandLine& command, ControlPlane& control) {
+    Agreement agreement;
+    RunRecord& record = agreement.record;
+    agree_on_profile(record, command, control);
+    agree_on_addresses(record, control);
+    agree_on_line_rate(record, control);
+    if (!record.profile.run.dry_run)
+        require_enough_ports(record, control);
+    record.command = command.whole;
+    record.mpi_library = MpiSession::library_version();
+    agreement.workload = make_workload(record.profile, record.byte_scale);
+    return agreement;
+}
+
+std::string dry_run_text(const Agreement& agreement) {
+    const RunRecord& record = agreement.record;
+    const Workload& workload = agreement.workload;
+    std::string text = settings_text(record, workload, "none (dry run)");
+    auto append = std::back_inserter(text);
+    const int world_size = static_cast<int>(record.ranks.size());
+    const std::uint32_t iterations = record.profile.run.iterations.value_or(0);
+    std::uint64_t total = 0;
+    for (int rank = 0; rank < world_size; ++rank) {
+        const std::uint64_t later =
+            planned_bytes(workload, rank, world_size, 2) - planned_bytes(workload, rank, world_size, 1);
+        const std::size_t peers = needed_peers(workload, rank, world_size).outgoing.size();
+        fmt::format_to(append, "rank {:<11} sends {} B per iteration to {} peer{}\n", rank, later, peers,
+                       peers == 1 ? "" : "s");
+        total += planned_bytes(workload, rank, world_size, iterations);
+    }
+    if (iterations > 0)
+        fmt::format_to(append, "all ranks        send {} B in {} iterations\n", total, iterations);
+    for (const std::string& warning : record.warnings)
+        fmt::format_to(append, "WARNING: {}\n", warning);
+    return text;
+}
+
+void require_expected_world_size(int world_size) {
+    if (world_size != 1)
+        return;
+    // The nearest launcher decides: mpirun -n 1 inside an allocation of four tasks means one.
+    for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
+        const char* const value = std::getenv(variable);
+        if (value == nullptr)
+            continue;
+        if (std::atoi(value) <= 1)
+            return;
+        throw UserError(
+            fmt::format("this rank is alone, but {} says {}: the launcher and gradburst use different "
+                        "MPI libraries, or it was started without one. Try mpirun -n {}, or srun "
+                        "--mpi=pmix",
+                        variable, value, value));
+    }
+}
+
+} // namespace generator
