@@ -20,7 +20,7 @@ constexpr const char* closing =
       ResNet-50 on this machine: one burst a second over loopback.
   mpirun --hostfile hosts --map-by node --bind-to none gradburst resnet50-ddp --iface eth2 --duration 60s
       Five overlapped buckets an iteration for a minute, on the network of eth2.
-  mpirun -n 4 gradburst my.json --line-rate 25Gbit --ports 42000-42003
+  mpirun -n 4 gradburst my.json --line-rate 25Gbit --ports 20000-20003
       An own profile, scaled to a 25 Gbit/s link, through a firewall with four open ports.
   gradburst resnet50 --dry-run
       Show the effective settings and the bytes of a run; send nothing.
@@ -117,9 +117,8 @@ void add_field_options(FieldOptions& options) {
         "--iface", "/network/interfaces",
         "Interface by name (eth0), prefix (eth*) or network (10.0.0.0/8); default: the one by which the "
         "other hosts are reached, lo on one host");
-    options.text("--ports", "/network/ports", "Ports to listen on: one per rank of a host, e.g. 42000-42007");
-    options.text("--algorithm", "/collective/algorithm",
-                 "ring, or server: all to rank 0 and back");
+    options.text("--ports", "/network/ports", "Ports to listen on: one per rank of a host, e.g. 20000-20007");
+    options.text("--algorithm", "/collective/algorithm", "ring, or server: all to rank 0 and back");
     options.text("--service", "/collective/service",
                  "Of the server: sequenced (one worker after another) or incast (all at once)");
     options.text("--congestion-control", "/network/congestion_control",

@@ -112,6 +112,8 @@ private:
             tcp::socket socket(context_, target.protocol());
             set_congestion_control(socket.native_handle(), settings_.congestion_control);
             socket.set_option(tcp::no_delay(true));
+            // Or the port that the kernel picks here could be one that the next run wants to listen on.
+            socket.set_option(tcp::socket::reuse_address(true));
             socket.bind(source);
             std::error_code error;
             co_await socket.async_connect(target, asio::redirect_error(use_awaitable, error));
