@@ -4,43 +4,56 @@
 #include <asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <vector>
+#include <sched.h>
 
 namespace generator {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
+using std::chrono::nanoseconds;
 
-constexpr int calibration_sleeps = 40;
 constexpr auto calibration_sleep = microseconds(1500);
-constexpr std::chrono::nanoseconds least_margin = microseconds(20);
-constexpr std::chrono::nanoseconds largest_margin = microseconds(300);
+constexpr nanoseconds least_margin = microseconds(20);
+constexpr nanoseconds largest_margin = microseconds(1000);
+/// A CPU that has slept for long wakes later than one that has dozed: after a long sleep comes a short one.
+constexpr nanoseconds doze = microseconds(3000);
+constexpr int largest_spin_share = 50; ///< one part in 50 of the wait
 
 } // namespace
 
 PreciseTimer::PreciseTimer(asio::io_context& context) : context_(context) {
     asio::io_context quiet(1);
-    std::vector<Clock::duration> late;
-    for (int i = 0; i < calibration_sleeps; ++i) {
+    for (std::size_t i = 0; i < lateness_.size(); ++i) {
         const Clock::time_point moment = Clock::now() + calibration_sleep;
         asio::steady_timer timer(quiet, moment);
-        timer.async_wait([&](std::error_code) { late.push_back(Clock::now() - moment); });
+        timer.async_wait([&](std::error_code) { learn(Clock::now() - moment); });
         quiet.restart();
         quiet.run();
     }
-    std::sort(late.begin(), late.end());
-    margin_ =
-        std::clamp<std::chrono::nanoseconds>(late[late.size() * 95 / 100], least_margin, largest_margin);
 }
 
 asio::awaitable<void> PreciseTimer::wait_until(Clock::time_point moment) {
-    if (moment - Clock::now() > margin_) {
-        asio::steady_timer timer(context_, moment - margin_);
+    const nanoseconds wait = moment - Clock::now();
+    if (wait > 2 * doze) {
+        asio::steady_timer timer(context_, moment - doze);
         co_await timer.async_wait(asio::use_awaitable);
     }
-    while (Clock::now() < moment) {
+    const nanoseconds early = std::min(margin_, std::max(wait / largest_spin_share, least_margin));
+    if (moment - Clock::now() > early) {
+        asio::steady_timer timer(context_, moment - early);
+        co_await timer.async_wait(asio::use_awaitable);
+        learn(Clock::now() - (moment - early));
     }
+    // Ranks of one host are due together and may wake on one CPU: whoever spins there must let the others in.
+    while (Clock::now() < moment)
+        sched_yield();
+}
+
+void PreciseTimer::learn(nanoseconds late) {
+    lateness_[wake_ups_++ % lateness_.size()] = late;
+    margin_ = std::clamp(*std::max_element(lateness_.begin(), lateness_.end()) * 5 / 4, least_margin,
+                         largest_margin);
 }
 
 } // namespace generator
