@@ -210,9 +210,11 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     fmt::format_to(append, "all-reduce time  {}\n", times(statistics.bucket_seconds));
     fmt::format_to(append, "start lateness   {}\n", times(statistics.lateness_seconds));
     if (statistics.bus_bytes_per_second)
-        fmt::format_to(append, "bandwidth        algorithm {}/s, bus {}/s\n                 ({})\n",
+        fmt::format_to(append,
+                       "bandwidth        algorithm {}/s (bytes of all buckets / their all-reduce times)\n"
+                       "                 bus {}/s (2(N-1)/N x algorithm: what a rank of a ring sends)\n",
                        format_bytes(*statistics.algorithm_bytes_per_second),
-                       format_bytes(*statistics.bus_bytes_per_second), bandwidth_formula);
+                       format_bytes(*statistics.bus_bytes_per_second));
     text += bytes_text(record);
     text += cpu_text(record);
     if (!record.congestion_control.empty())

@@ -19,45 +19,20 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
+#include "program_folder.hpp"
 
 using namespace collectors;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
+using tests::contains;
+using tests::Outcome;
+using tests::text_of;
 
 namespace {
 
-struct Outcome {
-    int exit_code = -1; ///< minus the signal that ended it
-    std::string output;
-    std::string errors;
-};
-
-std::string text_of(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 /// Runs gradburst-collect in a folder of its own.
-class Program {
+class Program : public tests::ProgramFolder {
 public:
-    Program() {
-        std::string name = (fs::temp_directory_path() / "collect_cli_test.XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw std::system_error(errno, std::generic_category(), "mkdtemp " + name);
-        folder_ = name;
-    }
-    ~Program() {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
-    Program(const Program&) = delete;
-    Program& operator=(const Program&) = delete;
-
     fs::path trace() const { return folder_ / "trace.csv"; }
 
     pid_t start(std::vector<std::string> arguments) const {
@@ -105,9 +80,6 @@ public:
             std::this_thread::sleep_for(5ms);
         return child;
     }
-
-private:
-    fs::path folder_;
 };
 
 } // namespace

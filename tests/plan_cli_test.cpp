@@ -13,43 +13,18 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
+#include "program_folder.hpp"
 
 namespace fs = std::filesystem;
+using tests::contains;
+using tests::Outcome;
+using tests::text_of;
 
 namespace {
 
-struct Outcome {
-    int exit_code = -1;
-    std::string output;
-    std::string errors;
-};
-
-std::string text_of(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 /// Runs gradburst-plan in a folder of its own.
-class Program {
+class Program : public tests::ProgramFolder {
 public:
-    Program() {
-        std::string name = (fs::temp_directory_path() / "plan_cli_test.XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw std::system_error(errno, std::generic_category(), "mkdtemp " + name);
-        folder_ = name;
-    }
-    ~Program() {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
-    Program(const Program&) = delete;
-    Program& operator=(const Program&) = delete;
-
     fs::path file(const std::string& name) const { return folder_ / name; }
 
     Outcome run(const std::string& arguments) const {
@@ -59,9 +34,6 @@ public:
         return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(file("stdout")),
                 text_of(file("stderr"))};
     }
-
-private:
-    fs::path folder_;
 };
 
 } // namespace
