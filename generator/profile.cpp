@@ -78,7 +78,8 @@ void check(const Profile& profile, const Origin& origin) {
         const bool iterations_set = origin.options.contains("/run/iterations");
         if (iterations_set && !origin.options.contains("/run/warmup")) {
             fail(origin, "/run/iterations",
-                 fmt::format("must be more than /run/warmup, {}, is {}", run.warmup, *run.iterations));
+                 fmt::format("must be more than /run/warmup, {}, is {}; --warmup 0 measures every iteration",
+                             run.warmup, *run.iterations));
         }
         fail(origin, "/run/warmup",
              fmt::format("must be less than /run/iterations, {}, is {}", *run.iterations, run.warmup));

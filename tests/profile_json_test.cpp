@@ -106,7 +106,7 @@ TEST_CASE("an option sets its field and is named when the value is wrong", "[pro
     CHECK(error_of(rich, {{"/run/iterations", "0", "--iterations"}}) ==
           "--iterations: must be at least 1, is 0");
     CHECK(error_of(rich, {{"/run/iterations", "1", "--iterations"}}) ==
-          "--iterations: must be more than /run/warmup, 1, is 1");
+          "--iterations: must be more than /run/warmup, 1, is 1; --warmup 0 measures every iteration");
     CHECK(error_of(rich, {{"/run/warmup", "5", "--warmup"}, {"/run/iterations", "5", "--iterations"}}) ==
           "--warmup: must be less than /run/iterations, 5, is 5");
     CHECK_THAT(error_of(rich, {{"/run/seed", "{", "--seed"}}), Catch::Matchers::StartsWith("--seed: line 1"));
