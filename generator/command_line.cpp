@@ -22,7 +22,7 @@ constexpr const char* closing =
       Five overlapped buckets an iteration for a minute, on the network of eth2.
   mpirun -n 4 gradburst my.json --line-rate 25Gbit --ports 20000-20003
       An own profile, scaled to a 25 Gbit/s link, through a firewall with four open ports.
-  gradburst resnet50 --dry-run
+  mpirun -n 4 gradburst resnet50 --dry-run
       Show the effective settings and the bytes of a run; send nothing.
 
 Exit codes: 0 good; 1 something failed (a peer, the network, a disk); 2 a mistake in profile or options;

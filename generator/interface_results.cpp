@@ -116,6 +116,8 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
                 collectors::summarize(trace, direction, span->from, span->to, windows,
                                       backlog_rates(line_rate, result.summary.mean_bits_per_second));
             result.ranks = each.ranks;
+            result.from = span->from;
+            result.to = span->to;
             result.payload_bytes = crossing_bytes(workload, each.ranks, static_cast<int>(timelines.size()),
                                                   direction, first, last, each.loopback);
             if (const std::string warning = count_warning(result); !warning.empty())

@@ -242,14 +242,6 @@ private:
         };
     }
 
-    /// Before the metrics are computed: mpirun may kill us a second after its first signal.
-    void keep_what_is_known() const {
-        try {
-            directory_->write("run.json", run_json(record_));
-        } catch (const std::exception&) { // publish() will meet it again, and say so
-        }
-    }
-
     /// Once all ranks have reported: what rank 0 left in its sockets still travels when its own run is over.
     void stop_switch_sampling(std::optional<RankReport>& own) {
         if (!switch_sampling_)
@@ -278,7 +270,7 @@ private:
             stop_switch_sampling(reports[0]);
             add_reports(record_, reports, workload_);
             if (record_.status != RunStatus::complete)
-                keep_what_is_known();
+                keep_early(record_, reports, *directory_);
             add_interfaces(record_, reports, switch_traces_, workload_, *directory_);
             exit_code = publish(record_, reports, *directory_);
         }

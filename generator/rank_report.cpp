@@ -14,6 +14,20 @@ bool is_echo(const std::string& error) {
     return false;
 }
 
+/// When mpirun stops a job on several hosts, its daemons end the ranks of the other hosts at once, all of
+/// them; a rank that died by itself is silent alone.
+bool only_other_hosts_are_silent(const std::vector<std::optional<RankReport>>& reports,
+                                 const std::vector<Endpoint>& endpoints) {
+    std::size_t elsewhere = 0;
+    for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+        const bool here = endpoints[rank].host == endpoints[0].host;
+        if (here == !reports[rank])
+            return false; // silent here, or an answer from elsewhere
+        elsewhere += here ? 0 : 1;
+    }
+    return elsewhere > 1;
+}
+
 } // namespace
 
 std::string serialize(const RankReport& report) {
@@ -73,6 +87,10 @@ RunEnd run_end(const std::vector<std::optional<RankReport>>& reports,
                 kind = report->error;
         }
     }
+    if (!silent.empty() && !stopped.empty() && only_other_hosts_are_silent(reports, endpoints))
+        return {RunStatus::interrupted,
+                fmt::format("{}; the ranks of the other hosts were ended before they could answer: {}",
+                            stopped, fmt::join(silent, ", "))};
     if (!silent.empty()) {
         const std::string& seen = !cause.empty() ? cause : echo;
         return {RunStatus::failed, fmt::format("no answer from {} (killed, crashed or cut off){}{}",

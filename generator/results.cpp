@@ -8,6 +8,7 @@
 #include "generator/switch_results.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 
@@ -49,6 +50,45 @@ RankCpu rank_cpu(const RankReport& report) {
     if (report.traffic_seconds > 0)
         cpu.rank = std::max(0.0, report.cpu_seconds / report.traffic_seconds - cpu.sampler);
     return cpu;
+}
+
+/// A run that something held up is not the run that was planned, though each number of it may be right.
+void warn_of_disturbance(RunRecord& record) {
+    const std::optional<Distribution>& iterations = record.statistics.iteration_seconds;
+    if (iterations && iterations->max > 1.5 * iterations->p50)
+        record.warnings.push_back(
+            fmt::format("UNEVEN ITERATIONS: the longest took {:.3f} s, {:.1f} times the median; the "
+                        "mean rate, and with it every PtM, contains it",
+                        iterations->max, iterations->max / iterations->p50));
+    const std::optional<Distribution>& late = record.statistics.lateness_seconds;
+    const std::optional<Distribution>& buckets = record.statistics.bucket_seconds;
+    if (late && buckets && record.ranks.size() > 1 && late->p99 > buckets->p50)
+        record.warnings.push_back(
+            fmt::format("LATE STARTS: p99 of start lateness, {:.3f} ms, is longer than a typical "
+                        "all-reduce: ranks waited for CPU time",
+                        1e3 * late->p99));
+}
+
+void warn_of_deviation(RunRecord& record) {
+    constexpr double noteworthy = 0.2;
+    for (const InterfaceResult& result : record.interfaces)
+        for (std::size_t i = 0; i < result.predicted_ratios.size(); ++i) {
+            const collectors::BurstinessPoint& point = result.summary.curve.points[i];
+            if (!point.resolved || !result.predicted_ratios[i] || result.summary.nic_bytes == 0)
+                continue;
+            const double deviation =
+                collectors::peak_to_mean(result.summary.curve, point).estimate / *result.predicted_ratios[i] -
+                1;
+            if (std::abs(deviation) > noteworthy) {
+                record.warnings.push_back(fmt::format(
+                    "FAR FROM PREDICTION: PtM({}) of {} {} {} is {:+.0f} % off: the links, the CPUs or other "
+                    "traffic are "
+                    "not what the model assumes",
+                    collectors::format_duration(point.window), result.summary.host, result.summary.interface,
+                    collectors::to_text(result.summary.direction), 100 * deviation));
+                return; // one says it
+            }
+        }
 }
 
 void keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
@@ -137,13 +177,20 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
         if (report && !report->congestion_control.empty())
             record.congestion_control = report->congestion_control;
     }
-    const std::vector<Timeline> timelines = timelines_of(reports);
     const int world_size = static_cast<int>(record.ranks.size());
-    record.statistics = run_statistics(timelines, workload, world_size, record.profile.run.warmup);
+    std::vector<Timeline> answered;
+    for (const std::optional<RankReport>& report : reports)
+        if (report)
+            answered.push_back(report->timeline);
+    if (answered.size() < reports.size())
+        record.warnings.push_back(fmt::format("ONLY {} OF {} RANKS ANSWERED: all figures are theirs",
+                                              answered.size(), reports.size()));
+    record.statistics = run_statistics(answered, workload, world_size, record.profile.run.warmup);
     record.planned_bytes = 0;
-    for (int rank = 0; rank < world_size; ++rank)
+    for (const Timeline& timeline : answered)
         *record.planned_bytes +=
-            planned_bytes(workload, rank, world_size, record.statistics.finished_iterations);
+            planned_bytes(workload, timeline.rank, world_size, record.statistics.finished_iterations);
+    warn_of_disturbance(record);
 }
 
 void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
@@ -157,8 +204,20 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
                               record.profile.run.warmup, record.line_rate, record.warnings);
         record.switch_ports = switch_results(switch_traces, directory.path(), timelines, workload, record);
         add_prediction(record, workload);
+        warn_of_deviation(record);
     } catch (const std::exception& error) {
         record.warnings.push_back(fmt::format("NO BURST METRICS: {}", error.what()));
+    }
+}
+
+void keep_early(RunRecord record, const std::vector<std::optional<RankReport>>& reports,
+                const RunDirectory& directory) {
+    record.warnings.push_back("NO METRICS YET: the launcher ended this rank before they were computed; "
+                              "gradburst-collect report reads the counters that were kept in nic/");
+    try {
+        directory.write("run.json", run_json(record));
+        directory.write("timeline.csv", timeline_csv(timelines_of(reports)));
+    } catch (const std::exception&) { // publish() will meet it again
     }
 }
 

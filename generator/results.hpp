@@ -21,6 +21,12 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
                     const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
                     const RunDirectory& directory);
 
+/// Writes what is known before the metrics are computed, for mpirun may kill us meanwhile: run.json, which
+/// says that they are missing, and timeline.csv. Does not throw: `publish` will meet the same error and say
+/// so.
+void keep_early(RunRecord record, const std::vector<std::optional<RankReport>>& reports,
+                const RunDirectory& directory);
+
 /// Writes run.json, timeline.csv and metrics.prom, prints the result (text, or run.json with --json) on
 /// standard output and errors on standard error. Returns the exit code.
 int publish(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,

@@ -20,8 +20,10 @@ struct InterfaceResult {
     collectors::InterfaceSummary summary;
     std::vector<std::optional<double>> predicted_ratios; ///< PtM per window; empty without a prediction
     std::vector<std::optional<double>>
-        predicted_backlog_bytes;     ///< per backlog rate; empty without a prediction
-    std::vector<int> ranks;          ///< whose payload crosses this interface
+        predicted_backlog_bytes; ///< per backlog rate; empty without a prediction
+    std::vector<int> ranks;      ///< whose payload crosses this interface
+    nanoseconds from{0};         ///< the measured iterations, in the time of the trace
+    nanoseconds to{0};
     std::uint64_t payload_bytes = 0; ///< in this direction over the same time as summary.nic_bytes
 };
 

@@ -152,7 +152,12 @@ std::string interfaces_text(const RunRecord& record, const std::string& out) {
                                 collectors::to_text(record.interfaces[i].summary.direction), warning);
     text += overview_text(record.interfaces);
     return text +
-           fmt::format("each counter in full: gradburst-collect report {}/nic/<host>.<interface>.csv\n", out);
+           fmt::format(
+               "each counter in full, of the first: gradburst-collect report {}/nic/{}.{}.csv --from {:.6f}s "
+               "--to {:.6f}s\n",
+               out, record.interfaces[0].summary.host, record.interfaces[0].summary.interface,
+               1e-9 * static_cast<double>(record.interfaces[0].from.count()),
+               1e-9 * static_cast<double>(record.interfaces[0].to.count()));
 }
 
 } // namespace

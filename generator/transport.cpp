@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <fmt/format.h>
+#include <fstream>
 #include <netinet/tcp.h>
 #include <system_error>
 
@@ -28,16 +29,24 @@ constexpr int listen_backlog = 4096;
 constexpr auto hello_timeout = std::chrono::seconds(3); // a stranger may not hold a place for longer
 constexpr auto retry_interval = std::chrono::milliseconds(50);
 
+/// "reno cubic", from /proc/sys/net/ipv4/tcp_{available,allowed}_congestion_control.
+std::string listed(std::string_view kind) {
+    std::string names;
+    std::getline(std::ifstream(fmt::format("/proc/sys/net/ipv4/tcp_{}_congestion_control", kind)), names);
+    return names.empty() ? "unknown" : names;
+}
+
 void set_congestion_control(int descriptor, const std::string& name) {
     if (name.empty())
         return;
     if (setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name.data(),
-                   static_cast<socklen_t>(name.size())) != 0)
-        throw std::system_error(
-            errno, std::generic_category(),
-            "set TCP congestion control \"" + name +
-                "\" (see /proc/sys/net/ipv4/tcp_available_congestion_control; an ordinary "
-                "user may set those in tcp_allowed_congestion_control)");
+                   static_cast<socklen_t>(name.size())) == 0)
+        return;
+    const std::string reason = std::generic_category().message(errno);
+    throw UserError(
+        fmt::format("congestion control \"{}\" cannot be set: {}; this kernel has: {}; an ordinary user may "
+                    "set: {}",
+                    name, reason, listed("available"), listed("allowed")));
 }
 
 std::string congestion_control(int descriptor) {

@@ -112,3 +112,14 @@ TEST_CASE("a real failure is not hidden by a signal", "[report]") {
     CHECK(end.status == RunStatus::failed);
     CHECK(end.error == "the sums are wrong");
 }
+
+TEST_CASE("Ctrl-C on several hosts: the others' ranks are all silent, and the run was interrupted",
+          "[report]") {
+    const RunEnd end = end_of({stopped(), silent, silent});
+    CHECK(end.status == RunStatus::interrupted);
+    CHECK(end.error.find("signal 2") != std::string::npos);
+    CHECK(end.error.find("rank 1 on node-b") != std::string::npos);
+    // An answer from elsewhere means that the silent rank died by itself.
+    CHECK(end_of({stopped(), silent, stopped()}).status == RunStatus::failed);
+    CHECK(end_of({failed("verify: wrong sum"), silent, silent}).status == RunStatus::failed);
+}

@@ -125,8 +125,12 @@ TEST_CASE("what makes a number doubtful is said in capitals", "[summary]") {
     CHECK_FALSE(warns(summarize_all(trace), "MISSED TICKS"));
 
     trace = bursty();
-    trace.samples.erase(trace.samples.begin() + 100, trace.samples.begin() + 120);
-    CHECK(warns(summarize_all(trace), "GAPS: 1 gaps, 10.5 ms in total"));
+    trace.samples.erase(trace.samples.begin() + 100, trace.samples.begin() + 400);
+    CHECK(warns(summarize_all(trace), "GAPS: 1 gaps, 150.5 ms in total")); // of 2.2 s: 6.8 %
+    trace = bursty();
+    trace.samples.erase(trace.samples.begin() + 100,
+                        trace.samples.begin() + 120); // 0.5 %: the bounds show it
+    CHECK_FALSE(warns(summarize_all(trace), "GAPS"));
     trace = bursty();
     trace.samples.erase(trace.samples.begin() + 100,
                         trace.samples.begin() + 104); // 2.5 ms: no harm from 5 ms on
