@@ -21,6 +21,11 @@ unset SLURM_NTASKS SLURM_PROCID PMI_SIZE PMI_RANK
 export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS:-}
 mpi=(mpirun --oversubscribe)
 ((EUID == 0)) && mpi+=(--allow-run-as-root)
+slow=1
+if [[ -n ${GRADBURST_SANITIZE:-} ]]; then # several times slower: the ranks need more than the second mpirun grants them
+  mpi+=(--mca odls_base_sigkill_timeout 4)
+  slow=2
+fi
 
 clean_up() {
   local pid
@@ -308,14 +313,14 @@ JSON
   start_long_run killed
   pids=($(ranks killed))
   kill -9 "${pids[2]}"
-  check "when one rank is killed, the others end" gone_within 4000 killed
+  check "when one rank is killed, the others end" gone_within $((4000 * slow)) killed
   check "when one rank is killed: not a success" waits_for_failure
   check "when one rank is killed, run.json names it" json killed/run.json \
     'r["status"] == "failed" and "no answer from rank" in r["error"]'
 
   start_long_run orphans
   kill -9 "$mpirun_pid"
-  check "without mpirun the ranks end" gone_within 5000 orphans
+  check "without mpirun the ranks end" gone_within $((5000 * slow)) orphans
   waits_for_failure
   check "without mpirun run.json is valid" json orphans/run.json 'r["status"] != "complete" and r["error"]'
 
@@ -332,7 +337,7 @@ nothing_is_left() {
   [[ $isolated == no ]] || ! grep ' 0A ' /proc/net/tcp >&2 # 0A: listening
 }
 
-grace=3000 # for all ranks to end after a signal; 1 s on an idle machine
+grace=$((3000 * slow)) # for all ranks to end after a signal; 1 s on an idle machine
 : >stderr
 write_key_check
 complete_runs
