@@ -71,8 +71,11 @@ asio::awaitable<void> Engine::iterate() {
         Clock::time_point queue_free = start;
         for (bucket_ = 0; bucket_ < schedule.buckets.size(); ++bucket_)
             queue_free = co_await reduce(schedule.buckets[bucket_], start, queue_free);
-        const Clock::time_point end =
-            std::max(queue_free, start + schedule.backward_end) + schedule.optimizer;
+        nanoseconds stall{0};
+        if (!schedule.buckets.empty())
+            stall = std::max<nanoseconds>(nanoseconds{0},
+                                          queue_free - (start + schedule.buckets.back().needed_at));
+        const Clock::time_point end = start + schedule.compute + stall;
         payload_.check(iteration_);
         timeline_->iterations.push_back({iteration_, run_time(start), run_time(end)});
         if (settings_.on_iteration)

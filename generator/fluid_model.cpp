@@ -127,8 +127,11 @@ void FluidModel::end_bucket(int number) {
 
 void FluidModel::end_iteration(int number) {
     Rank& rank = ranks_[static_cast<std::size_t>(number)];
-    const double end = std::max(rank.queue_free, rank.start + seconds(rank.schedule.backward_end)) +
-                       seconds(rank.schedule.optimizer);
+    double stall = 0;
+    if (!rank.schedule.buckets.empty())
+        stall =
+            std::max(0.0, rank.queue_free - (rank.start + seconds(rank.schedule.buckets.back().needed_at)));
+    const double end = rank.start + seconds(rank.schedule.compute) + stall;
     iterations_[rank.iteration][static_cast<std::size_t>(number)] = {rank.start, rank.queue_free, end};
     ++ranks_ended_[rank.iteration];
     ++rank.iteration;

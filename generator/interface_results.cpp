@@ -54,8 +54,7 @@ std::uint64_t crossing_bytes(const Workload& workload, const std::vector<int>& r
         std::uint64_t bytes = 0;
         for (const int rank : ranks)
             for (const WorkloadBucket& bucket : buckets)
-                for (const Operation& operation :
-                     rank_plan(workload.call(bucket.collective, bucket.bytes), rank, world_size).operations)
+                for (const Operation& operation : bucket_plan(workload, bucket, rank, world_size).operations)
                     if (operation.is_send() == (direction == Direction::tx) &&
                         (loopback || std::find(ranks.begin(), ranks.end(), operation.peer) == ranks.end()))
                         bytes += operation.range.bytes;

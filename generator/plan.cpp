@@ -28,7 +28,21 @@ std::uint64_t RankPlan::received_bytes() const {
 }
 
 std::string_view collective_name(Collective collective) {
-    return collective == Collective::all_reduce ? "all_reduce" : "broadcast";
+    switch (collective) {
+    case Collective::all_reduce:
+        return "all_reduce";
+    case Collective::reduce_scatter:
+        return "reduce_scatter";
+    case Collective::all_gather:
+        return "all_gather";
+    case Collective::broadcast:
+        return "broadcast";
+    case Collective::all_to_all:
+        return "all_to_all";
+    case Collective::send:
+        return "send";
+    }
+    return "?";
 }
 
 ByteRange partition(std::uint64_t bytes, std::uint64_t element_bytes, std::uint64_t parts,
@@ -48,11 +62,17 @@ RankPlan rank_plan(const CollectiveCall& call, int rank, int world_size) {
     case Algorithm::server:
         return broadcast ? server_broadcast(rank, world_size, call.bytes, call.service)
                          : server_all_reduce(rank, world_size, call.bytes, call.service);
-    case Algorithm::ring:
+    default:
         break;
     }
     return broadcast ? ring_broadcast(rank, world_size, 0, call.bytes)
                      : ring_all_reduce(rank, world_size, call.bytes, call.element_bytes);
+}
+
+RankPlan for_members(RankPlan plan, const std::vector<int>& members) {
+    for (Operation& operation : plan.operations)
+        operation.peer = members.at(static_cast<std::size_t>(operation.peer));
+    return plan;
 }
 
 std::uint64_t segment_size(std::uint64_t range_bytes, std::uint64_t segment_bytes) {

@@ -16,8 +16,9 @@ struct ByteRange {
     bool operator==(const ByteRange&) const = default;
 };
 
-/// One transfer of one rank. The k-th send from rank a to rank b meets the k-th receive at b from a; both
-/// have the same size. Transfers between the same two ranks in the same direction happen in plan order.
+/// One transfer of one rank. On each lane, the k-th send from rank a to rank b meets the k-th receive at b
+/// from a; both have the same size. Transfers between the same two ranks on the same lane in the same
+/// direction happen in plan order.
 struct Operation {
     /// A signal is a message without data: other operations come after it. It crosses the network like any
     /// other bytes; its range has a size, but no place in the bucket.
@@ -26,6 +27,7 @@ struct Operation {
     Kind kind = Kind::send;
     int peer = 0;
     ByteRange range;
+    std::uint32_t lane = 0; ///< which of the parallel connections to the peer: channel x sockets + socket
     /// Operations (indices into the rank's plan) that must be complete before the first byte of this one.
     std::vector<std::uint32_t> after;
     /// Receives of the same range: this send may follow them segment by segment, but never overtake them.
@@ -45,17 +47,23 @@ struct RankPlan {
     bool operator==(const RankPlan&) const = default;
 };
 
-enum class Collective { all_reduce, broadcast };
-enum class Algorithm { ring, server };
+enum class Collective { all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, send };
+/// How an all-reduce is done; the other collectives follow it where it has a form for them (see `rank_plan`).
+enum class Algorithm { ring, server, sharded_server, halving_doubling, double_binary_tree, hierarchical };
 enum class Service { sequenced, incast }; ///< the server serves one worker after another, or all at once
 
-/// A collective with everything that its plan depends on.
+/// A collective with everything that its plan depends on. Ranks are numbered within the group that takes part
+/// (its members in order): a plan knows positions, `for_members` makes ranks of them.
 struct CollectiveCall {
     Collective collective = Collective::all_reduce;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;         ///< of the whole buffer: what all-reduce sums, what all-gather ends with
     std::uint64_t element_bytes = 1; ///< sums are split between elements
     Algorithm algorithm = Algorithm::ring;
     Service service = Service::sequenced; ///< of the server
+    int server = 0;                       ///< position of the central server
+    std::uint32_t channels = 1;           ///< the bytes are split over so many parallel plans
+    std::uint32_t sockets = 1;            ///< each transfer of a channel is striped over so many connections
+    std::vector<int> hosts; ///< of each position (hierarchical); empty: each on a host of its own
 };
 
 std::string_view collective_name(Collective collective);
@@ -91,6 +99,9 @@ RankPlan server_broadcast(int rank, int world_size, std::uint64_t bytes, Service
 
 /// The plan of `rank` for one collective; a broadcast starts at rank 0.
 RankPlan rank_plan(const CollectiveCall& call, int rank, int world_size);
+
+/// A plan of positions 0, 1, ... as the plan of the ranks `members`.
+RankPlan for_members(RankPlan plan, const std::vector<int>& members);
 
 /// Bytes per hand-over: a receive of `range_bytes` releases the sends behind it in segments of this size. At
 /// most `segment_bytes`, and small enough that the range has four segments (but not below 16 KiB): without

@@ -5,7 +5,6 @@
 #include "generator/wire.hpp"
 
 #include <map>
-#include <utility>
 
 namespace generator {
 
@@ -15,10 +14,10 @@ class PlanBook {
 public:
     PlanBook(const Profile& profile, const Workload& workload, int rank, int world_size);
 
-    const WirePlan& find(const Bucket& bucket) const { return plans_.at({bucket.collective, bucket.bytes}); }
+    const WirePlan& find(const BucketKind& bucket) const { return plans_.at(bucket); }
 
 private:
-    std::map<std::pair<Collective, std::uint64_t>, WirePlan> plans_;
+    std::map<BucketKind, WirePlan> plans_;
 };
 
 /// Whom the plans of a workload make `rank` send to and receive from.

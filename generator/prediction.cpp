@@ -24,13 +24,12 @@ public:
     JoinedPlans(const Workload& workload, int world_size, std::optional<std::uint64_t> segment_bytes)
         : workload_(workload), world_size_(world_size), segment_bytes_(segment_bytes) {}
 
-    const TransferPlan& find(const Bucket& bucket) {
-        const auto [known, added] = plans_.try_emplace({bucket.collective, bucket.bytes});
+    const TransferPlan& find(const BucketKind& bucket) {
+        const auto [known, added] = plans_.try_emplace(bucket);
         if (added) {
             std::vector<RankPlan> ranks;
             for (int rank = 0; rank < world_size_; ++rank)
-                ranks.push_back(
-                    rank_plan(workload_.call(bucket.collective, bucket.bytes), rank, world_size_));
+                ranks.push_back(bucket_plan(workload_, bucket, rank, world_size_));
             known->second = join_plans(ranks, segment_bytes_);
         }
         return known->second;
@@ -40,7 +39,7 @@ private:
     const Workload& workload_;
     int world_size_;
     std::optional<std::uint64_t> segment_bytes_;
-    std::map<std::pair<Collective, std::uint64_t>, TransferPlan> plans_;
+    std::map<BucketKind, TransferPlan> plans_;
 };
 
 bool has_jitter(const Profile& profile) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace generator {
 namespace {
@@ -53,21 +54,24 @@ IterationSchedule iteration_schedule(const Profile& profile, const Workload& wor
                                      std::uint32_t iteration) {
     const double factor =
         profile.scale.time * jitter_factor(profile.jitter, profile.run.seed, rank, iteration);
-    const nanoseconds forward = scaled(profile.compute.forward, factor);
-    const nanoseconds backward = scaled(profile.compute.backward, factor);
     IterationSchedule schedule;
-    schedule.backward_end = forward + backward;
-    schedule.optimizer = scaled(profile.compute.optimizer, factor);
-    const bool explicit_times = profile.gradients.bucketing == Bucketing::explicit_list;
-    for (const WorkloadBucket& bucket : workload.buckets(iteration)) {
-        nanoseconds ready{0};
-        if (explicit_times)
-            ready = scaled(bucket.ready_after, factor);
-        else if (!bucket.before_forward)
-            ready = forward + scaled(backward, bucket.ready_fraction);
-        schedule.buckets.push_back({bucket.collective, bucket.bytes, ready});
-    }
+    schedule.compute = scaled(workload.compute, factor);
+    for (const WorkloadBucket& bucket : workload.buckets(iteration))
+        schedule.buckets.push_back({bucket, static_cast<std::uint32_t>(schedule.buckets.size()), 0,
+                                    scaled(bucket.ready_after, factor), scaled(bucket.needed_at, factor)});
     return schedule;
+}
+
+std::vector<ComputeStep> compute_steps(const IterationSchedule& schedule) {
+    std::vector<ComputeStep> steps;
+    for (std::size_t i = 0; i < schedule.buckets.size(); ++i) {
+        steps.push_back({schedule.buckets[i].ready_after, i, ComputeStep::Kind::launch});
+        steps.push_back({schedule.buckets[i].needed_at, i, ComputeStep::Kind::wait});
+    }
+    std::sort(steps.begin(), steps.end(), [](const ComputeStep& a, const ComputeStep& b) {
+        return std::tie(a.position, a.bucket, a.kind) < std::tie(b.position, b.bucket, b.kind);
+    });
+    return steps;
 }
 
 } // namespace generator

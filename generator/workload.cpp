@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace generator {
 namespace {
@@ -20,6 +21,10 @@ double ready_fraction(const Tensor& tensor, ReadyCurve curve, std::size_t tensor
     return 1;
 }
 
+nanoseconds share(nanoseconds time, double fraction) {
+    return nanoseconds(std::llround(static_cast<double>(time.count()) * fraction));
+}
+
 std::vector<Tensor> in_ready_order(std::vector<Tensor> tensors) {
     std::sort(tensors.begin(), tensors.end(),
               [](const Tensor& a, const Tensor& b) { return a.ready_order < b.ready_order; });
@@ -31,9 +36,10 @@ template <class Closes>
 std::vector<WorkloadBucket> fuse(const Profile& profile, std::uint64_t element_bytes, Closes closes) {
     std::vector<WorkloadBucket> buckets;
     WorkloadBucket open;
+    const ComputeTimes& compute = profile.compute;
     for (const Tensor& tensor : in_ready_order(profile.model.tensors)) {
         const double ready = ready_fraction(tensor, profile.ready_curve, profile.model.tensors.size());
-        open.ready_fraction = open.tensors == 0 ? ready : std::max(open.ready_fraction, ready);
+        open.ready_after = std::max(open.ready_after, compute.forward + share(compute.backward, ready));
         open.bytes += tensor.elements * element_bytes;
         ++open.tensors;
         if (closes(buckets.size(), open.bytes)) {
@@ -63,7 +69,7 @@ std::vector<WorkloadBucket> gradient_buckets(const Profile& profile, std::uint64
     }
     std::vector<WorkloadBucket> buckets;
     for (const ExplicitBucket& given : gradients.buckets)
-        buckets.push_back({.bytes = given.bytes, .ready_after = given.ready_after});
+        buckets.push_back({{.bytes = given.bytes}, 0, given.ready_after});
     return buckets;
 }
 
@@ -73,38 +79,84 @@ std::vector<WorkloadBucket> buffer_broadcasts(const Model& model) {
     std::vector<WorkloadBucket> buckets;
     for (const std::uint64_t bytes : {model.buffer_fp32_elements * 4, model.buffer_int64_elements * 8})
         if (bytes > 0)
-            buckets.push_back({.collective = Collective::broadcast, .bytes = bytes, .before_forward = true});
+            buckets.push_back({{.collective = Collective::broadcast, .bytes = bytes}});
     return buckets;
 }
 
 std::vector<WorkloadBucket> iteration_buckets(const Profile& profile, std::uint64_t element_bytes,
                                               Bucketing bucketing, double scale) {
+    const nanoseconds backward_end = profile.compute.forward + profile.compute.backward;
     std::vector<WorkloadBucket> buckets;
     if (profile.gradients.broadcast_buffers)
         buckets = buffer_broadcasts(profile.model);
     for (WorkloadBucket bucket : gradient_buckets(profile, element_bytes, bucketing)) {
-        if (!profile.gradients.overlap)
-            bucket.ready_fraction = 1;
+        if (!profile.gradients.overlap && bucketing != Bucketing::explicit_list)
+            bucket.ready_after = backward_end;
         buckets.push_back(bucket);
     }
-    for (WorkloadBucket& bucket : buckets)
+    for (WorkloadBucket& bucket : buckets) {
         bucket.bytes = scale_bytes(bucket.bytes, scale, element_bytes);
+    }
+    nanoseconds optimizer_start = backward_end; // it needs all gradients
+    for (const WorkloadBucket& bucket : buckets)
+        optimizer_start = std::max(optimizer_start, bucket.ready_after);
+    for (WorkloadBucket& bucket : buckets)
+        bucket.needed_at = optimizer_start;
     return buckets;
 }
 
 } // namespace
 
+std::vector<int> Group::members_with(int rank, int world_size) const {
+    std::vector<int> all;
+    if (members.empty()) {
+        all.resize(static_cast<std::size_t>(world_size));
+        std::iota(all.begin(), all.end(), 0);
+        return all;
+    }
+    for (const std::vector<int>& some : members)
+        if (std::find(some.begin(), some.end(), rank) != some.end())
+            return some;
+    return {};
+}
+
+CollectiveCall Workload::call(Collective what, std::uint64_t bytes, const std::vector<int>& members) const {
+    CollectiveCall call;
+    call.collective = what;
+    call.bytes = bytes;
+    call.element_bytes = element_bytes;
+    call.algorithm = collective.algorithm;
+    call.service = collective.service;
+    if (!hosts.empty())
+        for (const int member : members)
+            call.hosts.push_back(hosts.at(static_cast<std::size_t>(member)));
+    return call;
+}
+
+RankPlan bucket_plan(const Workload& workload, const BucketKind& bucket, int rank, int world_size) {
+    const std::vector<int> members = workload.groups.at(bucket.group).members_with(rank, world_size);
+    const auto self = std::find(members.begin(), members.end(), rank);
+    if (self == members.end())
+        return {};
+    return for_members(rank_plan(workload.call(bucket.collective, bucket.bytes, members),
+                                 static_cast<int>(self - members.begin()), static_cast<int>(members.size())),
+                       members);
+}
+
 Workload make_workload(const Profile& profile, double byte_scale) {
     Workload workload;
     workload.element_bytes = element_bytes(profile.element_type);
-    workload.algorithm = profile.collective.algorithm;
-    workload.service = profile.collective.service;
+    workload.collective = profile.collective;
     const Bucketing bucketing = profile.gradients.bucketing;
     workload.later_iterations = iteration_buckets(profile, workload.element_bytes, bucketing, byte_scale);
     const bool whole_model_first = bucketing == Bucketing::ddp && profile.gradients.first_iteration_single;
     workload.first_iteration =
         whole_model_first ? iteration_buckets(profile, workload.element_bytes, Bucketing::single, byte_scale)
                           : workload.later_iterations;
+    nanoseconds optimizer_start = profile.compute.forward + profile.compute.backward;
+    for (const WorkloadBucket& bucket : workload.later_iterations)
+        optimizer_start = std::max(optimizer_start, bucket.needed_at);
+    workload.compute = optimizer_start + profile.compute.optimizer;
     return workload;
 }
 

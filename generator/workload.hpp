@@ -9,27 +9,47 @@
 
 namespace generator {
 
-/// One bucket of the workload, before any iteration is timed.
-struct WorkloadBucket {
+/// The ranks that take part in a collective: a communicator, or several of one kind (the tensor-parallel
+/// groups of a job, say), of which each rank is in one at most. Each has connections and a queue of its own,
+/// as a communicator of NCCL has. A `send` goes from the first member to the second.
+struct Group {
+    std::string name;
+    std::vector<std::vector<int>> members; ///< in ring order; empty: all ranks together
+
+    /// The members among which `rank` is, of `world_size` ranks; empty when it takes no part.
+    std::vector<int> members_with(int rank, int world_size) const;
+};
+
+/// What decides a bucket's plan.
+struct BucketKind {
+    std::uint32_t group = 0; ///< index into the workload's groups
     Collective collective = Collective::all_reduce;
     std::uint64_t bytes = 0;
-    std::size_t tensors = 0;     ///< how many gradients are fused in it; 0 for buffers and explicit buckets
-    double ready_fraction = 1;   ///< of backward, when its last gradient is ready
-    bool before_forward = false; ///< batch-norm buffers: due when the iteration starts
-    nanoseconds ready_after{0};  ///< explicit buckets: from the start of the iteration
+
+    auto operator<=>(const BucketKind&) const = default;
+};
+
+/// One bucket of the workload, before any iteration is timed. Its times are positions in the rank's own
+/// computing: the clock that stands still while the rank has to wait for a bucket.
+struct WorkloadBucket : BucketKind {
+    std::size_t tensors = 0; ///< how many gradients are fused in it; 0 for buffers and explicit buckets
+    nanoseconds ready_after{0};
+    nanoseconds needed_at{0}; ///< computing does not go past this before the bucket is complete
 };
 
 /// What a profile moves in each iteration.
 struct Workload {
-    std::vector<WorkloadBucket> first_iteration;
+    std::vector<WorkloadBucket> first_iteration; ///< in launch order, for each group
     std::vector<WorkloadBucket> later_iterations;
+    std::vector<Group> groups{{"all", {}}};
+    nanoseconds compute{0};          ///< one iteration without waiting, optimizer included
     std::uint64_t element_bytes = 4; ///< collectives split buckets between elements
-    Algorithm algorithm = Algorithm::ring;
-    Service service = Service::sequenced;
+    CollectiveSettings collective;
+    std::vector<int> hosts; ///< of each rank; empty: each on a host of its own
 
-    CollectiveCall call(Collective collective, std::uint64_t bytes) const {
-        return {collective, bytes, element_bytes, algorithm, service};
-    }
+    /// What the members of the bucket's group with `rank` call. `members`: from `Group::members_with`.
+    CollectiveCall call(Collective what, std::uint64_t bytes, const std::vector<int>& members) const;
+
     const std::vector<WorkloadBucket>& buckets(std::uint32_t iteration) const {
         return iteration == 0 ? first_iteration : later_iterations;
     }
@@ -45,6 +65,9 @@ struct Workload {
 ///   explicit    as given
 /// `byte_scale` multiplies all sizes; a scaled bucket keeps at least one element and whole elements.
 Workload make_workload(const Profile& profile, double byte_scale);
+
+/// What `rank` does in a bucket; nothing when it is in none of the group's members.
+RankPlan bucket_plan(const Workload& workload, const BucketKind& bucket, int rank, int world_size);
 
 /// Bytes multiplied by `scale`, rounded to whole elements, at least one element unless `bytes` is 0.
 std::uint64_t scale_bytes(std::uint64_t bytes, double scale, std::uint64_t element_bytes);

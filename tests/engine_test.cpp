@@ -23,8 +23,9 @@ Profile short_profile() {
 Workload all_reduces(const std::vector<std::uint64_t>& sizes, std::uint64_t element_bytes = 4) {
     Workload workload;
     workload.element_bytes = element_bytes;
+    workload.compute = 11ms;
     for (const std::uint64_t bytes : sizes)
-        workload.later_iterations.push_back({.bytes = bytes, .ready_after = 10ms});
+        workload.later_iterations.push_back({{.bytes = bytes}, 0, 10ms, 10ms});
     workload.first_iteration = workload.later_iterations;
     return workload;
 }
@@ -98,9 +99,8 @@ TEST_CASE("buckets of one iteration run in order, and none starts before it is d
 
 TEST_CASE("a broadcast and an all-reduce share the connections", "[engine]") {
     Workload workload = all_reduces({1000});
-    workload.later_iterations.insert(
-        workload.later_iterations.begin(),
-        {.collective = Collective::broadcast, .bytes = 212480, .before_forward = true});
+    workload.later_iterations.insert(workload.later_iterations.begin(),
+                                     {{.collective = Collective::broadcast, .bytes = 212480}, 0, 0ms, 10ms});
     const auto results = tests::run_job(
         short_profile(), workload, {.world_size = 4, .iterations = 3, .adjust = {}, .before_connect = {}});
     for (const tests::RankResult& result : results) {
@@ -204,7 +204,8 @@ TEST_CASE("waiting costs nothing: four ranks in a compute gap of 1 s", "[engine]
     Profile profile = short_profile();
     profile.compute = {.forward = 500ms, .backward = 500ms, .optimizer = 0ms};
     Workload workload = all_reduces({1000});
-    workload.first_iteration[0].ready_after = 1s;
+    workload.compute = 1s;
+    workload.first_iteration[0].ready_after = workload.first_iteration[0].needed_at = 1s;
     tests::run_job(profile, workload,
                    {.world_size = 4, .iterations = 1, .adjust = {}, .before_connect = {}}); // warm
     const double before = cpu_seconds();

@@ -11,8 +11,8 @@ namespace {
 /// Iteration 0 all-reduces 1,200 B, later ones 400 B. In a ring of four, a rank sends 2 x 3/4 of a bucket.
 Workload ring_workload() {
     Workload workload;
-    workload.first_iteration = {{.bytes = 1'200}};
-    workload.later_iterations = {{.bytes = 400}};
+    workload.first_iteration = {{{.bytes = 1'200}}};
+    workload.later_iterations = {{{.bytes = 400}}};
     return workload;
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("on loopback everything crosses", "[interface_results]") {
 TEST_CASE("a broadcast crosses from its source on", "[interface_results]") {
     Workload workload;
     workload.first_iteration =
-        workload.later_iterations = {{.collective = Collective::broadcast, .bytes = 1'000}};
+        workload.later_iterations = {{{.collective = Collective::broadcast, .bytes = 1'000}}};
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
     for (int rank = 0; rank < 4; ++rank) {

@@ -48,7 +48,7 @@ double duration(const std::vector<RankPlan>& plans, double latency = 0,
     job.latency = latency;
     job.schedule = [](int, std::uint32_t) {
         IterationSchedule schedule;
-        schedule.buckets.push_back({Collective::all_reduce, megabyte, 0ns});
+        schedule.buckets.push_back({{.bytes = megabyte}, 0, 0, 0ns, 0ns});
         return schedule;
     };
     job.plan = [&](const Bucket&) -> const TransferPlan& { return joined; };

@@ -13,8 +13,8 @@ constexpr std::int64_t ms = 1'000'000;
 /// One all-reduce of 1000 B; iteration 0 sends 3000 B.
 Workload workload() {
     Workload result;
-    result.first_iteration = {{.bytes = 3'000}};
-    result.later_iterations = {{.bytes = 1'000}};
+    result.first_iteration = {{{.bytes = 3'000}}};
+    result.later_iterations = {{{.bytes = 1'000}}};
     return result;
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("a lone rank has times but no bandwidth", "[statistics]") {
 TEST_CASE("broadcasts count as late starts but not as all-reduces", "[statistics]") {
     Workload with_broadcast = workload();
     with_broadcast.first_iteration.insert(with_broadcast.first_iteration.begin(),
-                                          {.collective = Collective::broadcast, .bytes = 64});
+                                          {{.collective = Collective::broadcast, .bytes = 64}});
     std::vector<Timeline> timelines(2);
     for (Timeline& timeline : timelines) {
         timeline.buckets = {{.iteration = 0, .bucket = 0, .end_ns = 7 * ms, .late_ns = 2 * ms, .bytes = 64},

@@ -12,13 +12,14 @@ TEST_CASE("a server on real sockets sums exactly, in both orders of service", "[
     profile.compute = {.forward = 5ms, .backward = 5ms, .optimizer = 1ms};
     profile.gradients.bucketing = Bucketing::explicit_list;
     Workload workload;
-    workload.algorithm = Algorithm::server;
-    workload.service = service;
+    workload.compute = 11ms;
+    workload.collective.algorithm = Algorithm::server;
+    workload.collective.service = service;
     // Smaller than a signal, one segment and a bit, and sizes that split floats between calls.
     for (const std::uint64_t bytes : {4u, 12u, 65540u, 1000004u, 300000u})
-        workload.later_iterations.push_back({.bytes = bytes, .ready_after = 10ms});
+        workload.later_iterations.push_back({{.bytes = bytes}, 0, 10ms, 10ms});
     workload.first_iteration = workload.later_iterations;
-    workload.later_iterations.push_back({.collective = Collective::broadcast, .bytes = 212480});
+    workload.later_iterations.push_back({{.collective = Collective::broadcast, .bytes = 212480}, 0, 10ms, 10ms});
     const auto results = tests::run_job(
         profile, workload, {.world_size = world_size, .verify = verify, .adjust = {}, .before_connect = {}});
     std::uint64_t sent = 0;

@@ -58,7 +58,7 @@ IterationPlan iteration_plan(const Profile& profile, const Workload& workload, s
     std::vector<std::uint64_t> transfers(bytes);
     for (int rank = 0; rank < ranks; ++rank)
         for (const WorkloadBucket& bucket : buckets) {
-            const RankPlan of_rank = rank_plan(workload.call(bucket.collective, bucket.bytes), rank, ranks);
+            const RankPlan of_rank = bucket_plan(workload, bucket, rank, ranks);
             const auto index = static_cast<std::size_t>(rank);
             bytes[index] += of_rank.sent_bytes();
             transfers[index] +=
@@ -92,7 +92,8 @@ std::optional<BandwidthEstimate> largest_all_reduce(const Profile& profile, cons
     alone.run.warmup = 0;
     alone.gradients.bucketing = Bucketing::explicit_list;
     Workload one = workload; // its algorithm
-    one.first_iteration = {{.bytes = estimate.bytes}};
+    one.first_iteration = {{{.bytes = estimate.bytes}}};
+    one.compute = {};
     estimate.time = predict(alone, one, report.settings.ranks, report.link, 1).iteration_mean;
     return estimate;
 }
