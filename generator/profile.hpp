@@ -68,8 +68,11 @@ struct GradientSettings {
 
 struct CollectiveSettings {
     Algorithm algorithm = Algorithm::ring;
-    Service service = Service::sequenced; ///< of the server
-    std::uint64_t segment_bytes = 262144; ///< a chunk is handed on in pieces of this size
+    Service service = Service::sequenced;  ///< of the server
+    std::uint32_t channels = 1;            ///< parallel plans that share each bucket
+    std::uint32_t sockets_per_channel = 1; ///< connections that share each transfer
+    std::uint32_t in_flight = 1;           ///< collectives of one group at a time (NCCL 1, Gloo 2)
+    std::uint64_t segment_bytes = 262144;  ///< a chunk is handed on in pieces of this size
 
     bool operator==(const CollectiveSettings&) const = default;
 };

@@ -56,9 +56,15 @@ IterationSchedule iteration_schedule(const Profile& profile, const Workload& wor
         profile.scale.time * jitter_factor(profile.jitter, profile.run.seed, rank, iteration);
     IterationSchedule schedule;
     schedule.compute = scaled(workload.compute, factor);
-    for (const WorkloadBucket& bucket : workload.buckets(iteration))
-        schedule.buckets.push_back({bucket, static_cast<std::uint32_t>(schedule.buckets.size()), 0,
-                                    scaled(bucket.ready_after, factor), scaled(bucket.needed_at, factor)});
+    std::vector<std::uint32_t> of_group(workload.groups.size(), 0); // its buckets so far
+    std::uint32_t number = 0;
+    for (const WorkloadBucket& bucket : workload.buckets(iteration)) {
+        const std::uint32_t slot = of_group.at(bucket.group)++ % workload.collective.in_flight;
+        if (workload.groups[bucket.group].takes_part(rank))
+            schedule.buckets.push_back(
+                {bucket, number, slot, scaled(bucket.ready_after, factor), scaled(bucket.needed_at, factor)});
+        ++number;
+    }
     return schedule;
 }
 

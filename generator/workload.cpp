@@ -107,6 +107,12 @@ std::vector<WorkloadBucket> iteration_buckets(const Profile& profile, std::uint6
 
 } // namespace
 
+bool Group::takes_part(int rank) const {
+    return members.empty() || std::any_of(members.begin(), members.end(), [rank](const auto& some) {
+               return std::find(some.begin(), some.end(), rank) != some.end();
+           });
+}
+
 std::vector<int> Group::members_with(int rank, int world_size) const {
     std::vector<int> all;
     if (members.empty()) {
@@ -127,6 +133,8 @@ CollectiveCall Workload::call(Collective what, std::uint64_t bytes, const std::v
     call.element_bytes = element_bytes;
     call.algorithm = collective.algorithm;
     call.service = collective.service;
+    call.channels = collective.channels;
+    call.sockets = collective.sockets_per_channel;
     if (!hosts.empty())
         for (const int member : members)
             call.hosts.push_back(hosts.at(static_cast<std::size_t>(member)));

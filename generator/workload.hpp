@@ -18,6 +18,7 @@ struct Group {
 
     /// The members among which `rank` is, of `world_size` ranks; empty when it takes no part.
     std::vector<int> members_with(int rank, int world_size) const;
+    bool takes_part(int rank) const;
 };
 
 /// What decides a bucket's plan.
