@@ -24,13 +24,12 @@ IterationSchedule iteration_schedule(const Profile& profile, const Workload& wor
         scaled(input_stall(profile.input_stalls, seed, rank, iteration), profile.scale.time);
     IterationSchedule schedule;
     schedule.compute = stall + scaled(workload.compute, factor);
-    std::vector<std::uint32_t> launched(workload.groups.size(), 0); // of each group
     const std::vector<WorkloadBucket>& buckets = workload.buckets(iteration);
+    const std::vector<std::uint32_t> slots = queue_slots(workload, buckets);
     for (std::size_t i = 0; i < buckets.size(); ++i) {
-        Bucket bucket{buckets[i], static_cast<std::uint32_t>(i), 0,
+        Bucket bucket{buckets[i], static_cast<std::uint32_t>(i), slots[i],
                       stall + scaled(buckets[i].ready_after, factor),
                       stall + scaled(buckets[i].needed_at, factor)};
-        bucket.slot = launched.at(bucket.group)++ % workload.collective.in_flight;
         const std::optional<std::size_t> position = workload.groups[bucket.group].position_of(rank);
         if (!position)
             continue;
