@@ -66,6 +66,30 @@ Tensor read_tensor(ObjectReader reader, std::uint64_t tensors) {
     return tensor;
 }
 
+ModelUnit read_unit(ObjectReader reader, std::uint64_t tensors) {
+    ModelUnit unit;
+    unit.name = required(reader, "name", reader.text("name"));
+    unit.tensors = required(reader, "tensors", reader.count("tensors", {1, tensors}));
+    reader.finish();
+    return unit;
+}
+
+/// Units have different names and share all tensors among them.
+void check_units(const Model& model, ObjectReader& root, const std::vector<ObjectReader>& units) {
+    std::set<std::string_view> names;
+    std::uint64_t tensors = 0; // cannot wrap: no unit has more tensors than the file
+    for (std::size_t i = 0; i < units.size(); ++i) {
+        if (!names.insert(model.units[i].name).second) {
+            units[i].fail("name", fmt::format("\"{}\" stands twice", model.units[i].name));
+        }
+        tensors += model.units[i].tensors;
+    }
+    if (!units.empty() && tensors != model.tensors.size()) {
+        root.fail("units", fmt::format("must add up to the number of tensors, {}, is {}",
+                                       model.tensors.size(), tensors));
+    }
+}
+
 /// Names and places in the ready order are unique, hence the order is a permutation; totals match.
 void check(const Model& model, std::uint64_t parameters, ObjectReader& root, ObjectReader& totals,
            const std::vector<ObjectReader>& tensors) {
@@ -121,6 +145,7 @@ Model parse_model(std::string_view json_text) {
     model.buffer_fp32_elements = required_count(buffers, "fp32_elements", 0);
     model.buffer_int64_elements = required_count(buffers, "int64_elements", 0);
     buffers.finish();
+    const std::vector<ObjectReader> units = root.sections("units");
     const std::vector<ObjectReader> tensors = root.sections("tensors");
     root.finish();
     if (tensors.size() != count) {
@@ -131,6 +156,10 @@ Model parse_model(std::string_view json_text) {
         model.tensors.push_back(read_tensor(tensor, count));
     }
     check(model, parameters, root, totals, tensors);
+    for (const ObjectReader& unit : units) {
+        model.units.push_back(read_unit(unit, count));
+    }
+    check_units(model, root, units);
     return model;
 }
 

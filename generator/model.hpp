@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,10 +25,20 @@ struct Tensor {
     bool operator==(const Tensor&) const = default;
 };
 
+/// A part of the model that sharded training wraps as one: a decoder layer, say. It owns the next `tensors`
+/// tensors in registration order.
+struct ModelUnit {
+    std::string name;
+    std::size_t tensors = 0;
+
+    bool operator==(const ModelUnit&) const = default;
+};
+
 /// A model's parameters in registration order, and its batch-norm buffers.
 struct Model {
     std::string name;
     std::vector<Tensor> tensors;
+    std::vector<ModelUnit> units; ///< all tensors, in order; empty when the file names none
     std::uint64_t buffer_fp32_elements = 0;
     std::uint64_t buffer_int64_elements = 0;
 
@@ -36,7 +47,7 @@ struct Model {
 };
 
 /// Parses a tensor list (format "gradburst-model/1", see profiles/README.md). Throws std::invalid_argument
-/// with the JSON path and the reason, also when the totals in the file do not match the tensors.
+/// with the JSON path and the reason, also when the totals or the units in the file do not match the tensors.
 Model parse_model(std::string_view json_text);
 
 } // namespace generator

@@ -142,6 +142,9 @@ std::string profile_hash(const Profile& profile) {
         hash.add(fmt::format("{} {} {} {} {} {}\n", tensor.name, tensor.elements, tensor.ready_order,
                              tensor.ready_arithmetic, tensor.ready_fp32, tensor.ready_tensor));
     }
+    for (const ModelUnit& unit : profile.model.units) {
+        hash.add(fmt::format("unit {} {}\n", unit.name, unit.tensors));
+    }
     return fmt::format("{:016x}", hash.value());
 }
 

@@ -6,14 +6,15 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 using generator::Model;
 using generator::parse_model;
 
 namespace {
 
-std::string shipped_text() {
-    std::ifstream file(GRADBURST_SOURCE_DIR "/profiles/models/resnet50.json");
+std::string shipped_text(const std::string& name = "resnet50") {
+    std::ifstream file(GRADBURST_SOURCE_DIR "/profiles/models/" + name + ".json");
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -59,7 +60,10 @@ TEST_CASE("ResNet-50's tensor list has the published totals", "[model]") {
 }
 
 TEST_CASE("later in the ready order is never earlier in time", "[model]") {
-    Model model = parse_model(shipped_text());
+    const auto name = GENERATE(as<std::string>{}, "resnet18", "resnet50", "resnet101", "resnet152", "vgg16",
+                               "bert-large", "gpt2-small", "gpt2-medium", "llama2-7b");
+    INFO(name);
+    Model model = parse_model(shipped_text(name));
     std::sort(model.tensors.begin(), model.tensors.end(),
               [](const auto& left, const auto& right) { return left.ready_order < right.ready_order; });
     for (std::size_t i = 1; i < model.tensors.size(); ++i) {
@@ -101,7 +105,7 @@ TEST_CASE("a wrong tensor list names the JSON path and the rule", "[model]") {
           "\"gradburst-model/1\"?");
     CHECK(error_of(replaced("\"source\"", "\"sauce\"")) ==
           "/sauce: unknown key; did you mean \"source\"? known keys: format, name, source, totals, buffers, "
-          "tensors");
+          "units, tensors");
     CHECK(error_of("[]") == "/: must be an object, is a list");
 }
 
@@ -111,4 +115,77 @@ TEST_CASE("a shape whose product wraps around 64 bits is refused", "[model]") {
           "/tensors/0/elements: must be the product of the shape, is 6");
     CHECK(error_of(replaced("\"elements\": 6", "\"elements\": 18446744073709551616")) ==
           "/tensors/0/elements: must be at most 1152921504606846976, is 1.8446744073709552e+19");
+}
+
+TEST_CASE("units share the tensors in registration order", "[model]") {
+    const std::string both =
+        replaced("\"tensors\": [", R"("units": [{"name": "all", "tensors": 2}], "tensors": [)");
+    CHECK(parse_model(both).units == std::vector<generator::ModelUnit>{{"all", 2}});
+    CHECK(parse_model(small).units.empty());
+}
+
+TEST_CASE("units that do not add up to the tensors are refused", "[model]") {
+    const auto with_units = [](const std::string& units) {
+        return replaced("\"tensors\": [", "\"units\": [" + units + "], \"tensors\": [");
+    };
+    CHECK(error_of(with_units(R"({"name": "a", "tensors": 1})")) ==
+          "/units: must add up to the number of tensors, 2, is 1");
+    CHECK(error_of(with_units(R"({"name": "a", "tensors": 1}, {"name": "b", "tensors": 2})")) ==
+          "/units: must add up to the number of tensors, 2, is 3");
+    CHECK(error_of(with_units(R"({"name": "a", "tensors": 3})")) ==
+          "/units/0/tensors: must be at most 2, is 3");
+    CHECK(error_of(with_units(R"({"name": "a", "tensors": 0}, {"name": "b", "tensors": 2})")) ==
+          "/units/0/tensors: must be at least 1, is 0");
+    CHECK(error_of(with_units(R"({"name": "a", "tensors": 1}, {"name": "a", "tensors": 1})")) ==
+          "/units/1/name: \"a\" stands twice");
+    CHECK(error_of(with_units(R"({"tensors": 2})")) == "/units/0/name: required");
+}
+
+namespace {
+
+struct Published {
+    std::string file;
+    std::uint64_t parameters;
+    std::size_t tensors;
+    std::size_t units;
+};
+
+// Parameters as published; tensors and units counted in the architecture: ResNets have a stem, blocks (8, 16,
+// 33, 50) and fc; VGG-16 has 16 layers with weights; the others have layers (24, 12, 24, 32), what is before
+// and what is after.
+const std::vector<Published> zoo{{"resnet18", 11'689'512, 62, 10},     {"resnet50", 25'557'032, 161, 18},
+                                 {"resnet101", 44'549'160, 314, 35},   {"resnet152", 60'192'808, 467, 52},
+                                 {"vgg16", 138'357'544, 32, 16},       {"bert-large", 336'226'108, 398, 26},
+                                 {"gpt2-small", 124'439'808, 148, 14}, {"gpt2-medium", 354'823'168, 292, 26},
+                                 {"llama2-7b", 6'738'415'616, 291, 34}};
+
+} // namespace
+
+TEST_CASE("every shipped tensor list has the published totals", "[model]") {
+    for (const Published& published : zoo) {
+        INFO(published.file);
+        const Model model = parse_model(shipped_text(published.file));
+        CHECK(model.name == published.file);
+        CHECK(model.elements() == published.parameters);
+        CHECK(model.tensors.size() == published.tensors);
+        CHECK(model.units.size() == published.units);
+    }
+}
+
+TEST_CASE("a decoder layer of Llama-2-7B is one unit of 202,383,360 parameters", "[model]") {
+    const Model model = parse_model(shipped_text("llama2-7b"));
+    std::size_t tensor = 0;
+    for (const generator::ModelUnit& unit : model.units) {
+        std::uint64_t elements = 0;
+        for (const std::size_t end = tensor + unit.tensors; tensor < end; ++tensor)
+            elements += model.tensors[tensor].elements;
+        INFO(unit.name);
+        // Embedding and output head are 32,000 x 4,096 each; the head's unit has the last norm too.
+        if (unit.name == "embedding")
+            CHECK(elements == 131'072'000);
+        else if (unit.name == "final norm and head")
+            CHECK(elements == 131'072'000 + 4'096);
+        else
+            CHECK(elements == 202'383'360);
+    }
 }
