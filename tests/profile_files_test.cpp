@@ -147,7 +147,7 @@ TEST_CASE("the worked example in the README parses", "[profile]") {
 TEST_CASE("an unknown name says where it was looked for and what there is", "[profile]") {
     CHECK(error_of("resnt50", {shipped}) ==
           "no profile \"resnt50\" in " + shipped.string() +
-              "; did you mean \"resnet50\"? there are: resnet50, resnet50-ddp, resnet50-server, smoke");
+              "; did you mean \"resnet50\"? there are: llm-3d, resnet50, resnet50-ddp, resnet50-server, smoke");
     CHECK(error_of("resnt50") == "no profile \"resnt50\" in no folder; there are: none");
 }
 
@@ -174,11 +174,11 @@ TEST_CASE("the first folder that has a profile wins, and broken ones are listed 
     folder.write("notes.txt", "");
     const std::vector<ProfileListing> listings =
         list_profiles({folder.path(), shipped, folder.path() / "none"});
-    REQUIRE(listings.size() == 5);
+    REQUIRE(listings.size() == 6);
     CHECK(listings[0].name == "broken");
     CHECK_THAT(listings[0].description, Catch::Matchers::StartsWith("(not usable: line 1, column 2"));
-    CHECK(listings[4].name == "smoke");
-    CHECK(listings[4].description == "mine");
+    CHECK(listings[5].name == "smoke");
+    CHECK(listings[5].description == "mine");
     CHECK(load_profile("smoke", {folder.path(), shipped}).name == "smoke.json");
 }
 
