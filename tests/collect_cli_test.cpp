@@ -217,7 +217,7 @@ TEST_CASE("a part of the trace in which nothing was recorded is no quiet network
     REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);
     const Outcome outcome = program.run({"report", program.trace().string(), "--from", "1h"});
     CHECK(outcome.exit_code == 2);
-    CHECK(contains(outcome.errors, "leave no sample: the trace reaches from 0 s to"));
+    CHECK(contains(outcome.errors, "leave no sample: the trace reaches from"));
     CHECK(outcome.output.empty());
 }
 
