@@ -3,6 +3,7 @@
 #include "collectors/summary.hpp"
 #include "collectors/summary_json.hpp"
 #include "collectors/trace_file.hpp"
+#include "collectors/units.hpp"
 
 #include <system_error>
 
@@ -21,6 +22,18 @@ Trace read_named_trace(const std::filesystem::path& path) {
     }
 }
 
+/// A window in which nothing was recorded says nothing about the traffic.
+void require_samples(const ReportSettings& settings, const Trace& trace) {
+    if (trace.samples.empty())
+        return; // the report says so itself
+    const auto last = std::chrono::nanoseconds(trace.samples.back().t_ns);
+    const auto first = std::chrono::nanoseconds(trace.samples.front().t_ns);
+    if (settings.from > last || settings.to < first)
+        throw UsageError(fmt::format("{}: --from and --to leave no sample: the trace reaches from {} to {}",
+                                     settings.trace_path.string(), format_duration(first),
+                                     format_duration(last)));
+}
+
 void print_heading(const ReportSettings& settings, const Trace& trace) {
     fmt::print("{}: {}", settings.trace_path.string(),
                trace.info.source.empty() ? "unknown source" : "source " + trace.info.source);
@@ -33,6 +46,7 @@ void print_heading(const ReportSettings& settings, const Trace& trace) {
 
 int report_command(const ReportSettings& settings) {
     const Trace trace = read_named_trace(settings.trace_path);
+    require_samples(settings, trace);
     std::span<const std::chrono::nanoseconds> windows = settings.windows;
     if (windows.empty())
         windows = standard_windows();

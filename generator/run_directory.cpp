@@ -44,6 +44,8 @@ RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
             fs::remove_all(path / name, error);
     }
     fs::create_directories(path / "nic", error);
+    if (error == std::errc::not_a_directory)
+        throw UserError(fmt::format("--out {}: a part of this path is a file", path.string()));
     if (error)
         throw std::system_error(error, "create " + (path / "nic").string());
     require_writable(path);
@@ -80,7 +82,11 @@ void RunDirectory::write(const std::string& name, std::string_view content) cons
 }
 
 std::string default_run_directory() {
-    return fmt::format("gradburst-{:%Y%m%dT%H%M%S}Z", utc(std::time(nullptr)));
+    const std::string name = fmt::format("gradburst-{:%Y%m%dT%H%M%S}Z", utc(std::time(nullptr)));
+    std::string unused = name;
+    for (int number = 2; fs::exists(unused); ++number) // of runs in the same second
+        unused = fmt::format("{}-{}", name, number);
+    return unused;
 }
 
 std::string utc_now() {

@@ -212,6 +212,15 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
     }
 }
 
+TEST_CASE("a part of the trace in which nothing was recorded is no quiet network", "[cli]") {
+    const Program program;
+    REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);
+    const Outcome outcome = program.run({"report", program.trace().string(), "--from", "1h"});
+    CHECK(outcome.exit_code == 2);
+    CHECK(contains(outcome.errors, "leave no sample: the trace reaches from"));
+    CHECK(outcome.output.empty());
+}
+
 TEST_CASE("a full disk is told with exit code 1 or found before the start", "[cli]") {
     const Program program;
     const Outcome outcome = program.run({"record", "--iface", "lo", "--out", "/dev/full", "--overwrite"});

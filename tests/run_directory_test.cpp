@@ -120,12 +120,14 @@ TEST_CASE("a file in the place of the folder is the user's mistake", "[run_direc
     const Scratch scratch;
     put(scratch / "file", "");
     CHECK(names(message_of<UserError>([&] { RunDirectory::create(scratch / "file", true); }), "is a file"));
+    CHECK(names(message_of<UserError>([&] { RunDirectory::create(scratch / "file/run", false); }),
+                "file/run: a part of this path is a file"));
 }
 
 TEST_CASE("a folder that cannot be made is named with the reason", "[run_directory]") {
     const Scratch scratch;
     put(scratch / "file", "");
-    const auto below_a_file = [&] { RunDirectory::create(scratch / "file/run", false); };
+    const auto below_a_file = [&] { RunDirectory::join(scratch / "file/run"); };
     CHECK(names(message_of<std::system_error>(below_a_file), "file/run"));
     CHECK(names(message_of<std::system_error>(below_a_file), "Not a directory"));
     const auto in_proc = [&] { RunDirectory::create("/proc/gradburst-run", false); };
@@ -180,6 +182,19 @@ TEST_CASE("ranks without a common file system make the folder themselves", "[run
     RunDirectory::create(scratch / "other", false).write("run.json", "{}");
     RunDirectory::join(scratch / "other"); // with a common one they find what rank 0 made
     CHECK(content(scratch / "other/run.json") == "{}");
+}
+
+TEST_CASE("runs that start in the same second get folders of their own", "[run_directory]") {
+    const Scratch scratch;
+    const fs::path before = fs::current_path();
+    fs::current_path(scratch / "");
+    std::set<std::string> names;
+    for (int run = 0; run < 3; ++run) {
+        names.insert(default_run_directory());
+        RunDirectory::create(*names.rbegin(), true);
+    }
+    fs::current_path(before);
+    CHECK(names.size() == 3);
 }
 
 TEST_CASE("names and times of runs have the documented form", "[run_directory]") {
