@@ -5,15 +5,10 @@
 #include <asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 #include <unistd.h>
 
 namespace generator {
-
-Stopped::Stopped(int signal)
-    : std::runtime_error(fmt::format("stopped by signal {} ({})", signal, strsignal(signal))),
-      signal_(signal) {}
 
 Engine::Engine(asio::io_context& context, const Profile& profile, const Workload& workload,
                Connections connections, const std::vector<Endpoint>& endpoints, Payload& payload,
@@ -47,6 +42,8 @@ void Engine::run(Clock::time_point start, Timeline& timeline) {
     timeline.start_monotonic_ns = std::chrono::nanoseconds(start.time_since_epoch()).count();
     watch_for_stop();
     watch_for_stall(0);
+    for (auto& [id, queue] : queues_)
+        queue.wire.listen();
     std::exception_ptr failure;
     asio::co_spawn(context_, iterate(), [&](std::exception_ptr error) {
         failure = error;
@@ -57,8 +54,12 @@ void Engine::run(Clock::time_point start, Timeline& timeline) {
         context_.run();
         if (failure)
             std::rethrow_exception(failure);
-    } catch (const Stopped&) {
+    } catch (const Stopped& stopped) {
         failure = std::current_exception();
+        for (auto& [id, queue] : queues_)
+            queue.wire.pass_on(stopped);
+    } catch (const PeerLeft& left) {
+        failure = std::make_exception_ptr(PeerLeft(left.peer(), where() + left.what()));
     } catch (const std::exception& error) {
         failure = std::make_exception_ptr(std::runtime_error(where() + error.what()));
     }
@@ -172,8 +173,11 @@ void Engine::watch_for_stop() {
         return;
     stop_.assign(::dup(settings_.stop_descriptor));
     stop_.async_wait(asio::posix::stream_descriptor::wait_read, [this](std::error_code error) {
-        if (!error)
-            throw Stopped(settings_.stop_signal());
+        if (error)
+            return;
+        for (auto& [id, queue] : queues_)
+            queue.wire.hear(); // launchers stop all ranks when one has died: then that is what happened
+        throw Stopped(settings_.stop_signal());
     });
 }
 

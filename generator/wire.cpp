@@ -148,14 +148,20 @@ bool Wire::move_bytes(Stream& stream, bool sending) {
     } else {
         moved = payload_.receive(descriptor, bucket_, operation, done, most);
     }
-    if (moved < 0 && errno != EAGAIN && errno != EINTR)
-        throw std::system_error(errno, std::generic_category(),
-                                fmt::format("{} {}, {} of {} bytes done",
-                                            sending ? "send to" : "receive from", peer(stream).text(), done,
-                                            operation.range.bytes));
+    if (moved < 0 && errno != EAGAIN && errno != EINTR) {
+        const std::system_error failure(errno, std::generic_category(),
+                                        fmt::format("{} {}, {} of {} bytes done",
+                                                    sending ? "send to" : "receive from", peer(stream).text(),
+                                                    done, operation.range.bytes));
+        if (sending)
+            hear(stream); // why the peer closed the connection
+        if (failure.code() == std::errc::connection_reset || failure.code() == std::errc::broken_pipe)
+            throw PeerLeft(stream.place.peer, failure.what());
+        throw failure;
+    }
     if (moved == 0)
-        throw std::runtime_error(fmt::format("{} closed the connection after {} of {} bytes",
-                                             peer(stream).text(), done, operation.range.bytes));
+        throw PeerLeft(stream.place.peer, fmt::format("{} closed the connection after {} of {} bytes",
+                                                      peer(stream).text(), done, operation.range.bytes));
     if (moved > 0)
         advance(stream, sending, static_cast<std::uint64_t>(moved));
     // A short receive has emptied the socket, a short send has filled it.
@@ -223,6 +229,40 @@ std::string Wire::unfinished() const {
                                 stream.operations.size());
         }
     return text;
+}
+
+void Wire::listen() {
+    for (const Stream& stream : outgoing_)
+        listen(stream);
+}
+
+void Wire::listen(const Stream& stream) {
+    stream.socket->async_wait(asio::ip::tcp::socket::wait_read, [this, &stream](std::error_code error) {
+        if (error)
+            return;
+        hear(stream);
+        listen(stream);
+    });
+}
+
+void Wire::hear() {
+    for (const Stream& stream : outgoing_)
+        hear(stream);
+}
+
+void Wire::hear(const Stream& stream) {
+    unsigned char signal = 0;
+    const ssize_t received = ::recv(stream.socket->native_handle(), &signal, 1, MSG_DONTWAIT);
+    if (received == 1)
+        throw Stopped(signal);
+    if (received == 0 || (errno != EAGAIN && errno != EINTR))
+        throw PeerLeft(stream.place.peer, peer(stream).text() + " closed the connection");
+}
+
+void Wire::pass_on(const Stopped& stopped) {
+    const auto signal = static_cast<unsigned char>(stopped.signal());
+    for (const Stream& stream : incoming_)
+        ::send(stream.socket->native_handle(), &signal, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 } // namespace generator

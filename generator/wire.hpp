@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/failure.hpp"
 #include "generator/payload.hpp"
 #include "generator/plan.hpp"
 #include "generator/transport.hpp"
@@ -29,7 +30,7 @@ struct WirePlan {
 
 /// Executes one plan at a time on the connections of one queue of a rank; several wires run at once. A
 /// connection's stream is driven by callbacks: it moves what it may and what the socket takes, then waits for
-/// the socket or for an operation that it depends on. Errors (a peer that closed, a socket error) leave the
+/// the socket or for an operation that it depends on. Errors (a peer that left, a socket error) leave the
 /// io_context's run() as exceptions that name the peer.
 class Wire {
 public:
@@ -41,6 +42,15 @@ public:
     /// Starts the plan, which must outlive its run, on bucket number `bucket`. True when it is complete
     /// already; otherwise `done` is called when every operation is.
     bool start(const WirePlan& plan, std::uint32_t bucket, std::function<void()> done);
+
+    /// From now on throws when a peer that this rank sends to leaves or passes on a stop, also between two
+    /// plans.
+    void listen();
+    /// Throws if one of them has done so already.
+    void hear();
+    /// Passes a stop on to the peers that send to this rank. It travels on the way back of their connections,
+    /// where no payload goes: never behind anything.
+    void pass_on(const Stopped& stopped);
 
     std::uint64_t sent_bytes() const { return sent_bytes_; }         ///< payload since construction
     std::uint64_t received_bytes() const { return received_bytes_; } ///< payload since construction
@@ -67,6 +77,8 @@ private:
     void set_low_water_mark(Stream& stream);
     std::uint64_t released(std::uint32_t operation) const;
     void advance(Stream& stream, bool sending, std::uint64_t bytes);
+    void listen(const Stream& stream);
+    void hear(const Stream& stream);
 
     asio::io_context& context_;
     Payload& payload_;
