@@ -5,9 +5,23 @@
 
 namespace generator {
 
+namespace {
+
+/// Takes the next part of the text that follows the header.
+std::string take(std::string_view& text, const nlohmann::json& bytes) {
+    const std::string_view part = text.substr(0, bytes.get<std::size_t>());
+    text.remove_prefix(part.size());
+    return std::string(part);
+}
+
+} // namespace
+
+// A line of JSON, and behind it the timeline and the traces, which may be long, as they are.
+
 std::string serialize(const RankReport& report) {
+    std::string behind = serialize(report.timeline);
     nlohmann::json json;
-    json["timeline"] = serialize(report.timeline);
+    json["timeline_bytes"] = behind.size();
     json["status"] = static_cast<int>(report.status);
     json["error"] = report.error;
     json["lost_peer"] = report.lost_peer.value_or(-1);
@@ -20,18 +34,22 @@ std::string serialize(const RankReport& report) {
     for (const RecordedTrace& trace : report.traces) {
         nlohmann::json entry;
         entry["file"] = trace.file;
-        entry["csv"] = trace.csv;
-        entry["sidecar"] = trace.sidecar;
+        entry["csv_bytes"] = trace.csv.size();
+        entry["sidecar_bytes"] = trace.sidecar.size();
         entry["sampler_cpu_share"] = trace.sampler_cpu_share;
         json["traces"].push_back(std::move(entry));
+        behind += trace.csv;
+        behind += trace.sidecar;
     }
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n' + behind;
 }
 
 RankReport parse_rank_report(const std::string& text) {
-    const nlohmann::json json = nlohmann::json::parse(text);
+    const std::size_t header_end = text.find('\n');
+    const nlohmann::json json = nlohmann::json::parse(std::string_view(text).substr(0, header_end));
+    std::string_view behind = std::string_view(text).substr(header_end + 1);
     RankReport report;
-    report.timeline = parse_timeline(json.at("timeline").get<std::string>());
+    report.timeline = parse_timeline(take(behind, json.at("timeline_bytes")));
     report.status = static_cast<RunStatus>(json.at("status").get<int>());
     report.error = json.at("error");
     if (const int peer = json.at("lost_peer"); peer >= 0)
@@ -41,9 +59,12 @@ RankReport parse_rank_report(const std::string& text) {
                     nanoseconds(json.at("clock_uncertainty_ns").get<std::int64_t>())};
     report.cpu_seconds = json.at("cpu_seconds");
     report.traffic_seconds = json.at("traffic_seconds");
-    for (const nlohmann::json& entry : json.at("traces"))
+    for (const nlohmann::json& entry : json.at("traces")) {
+        std::string csv = take(behind, entry.at("csv_bytes"));
+        std::string sidecar = take(behind, entry.at("sidecar_bytes"));
         report.traces.push_back(
-            {entry.at("file"), entry.at("csv"), entry.at("sidecar"), entry.at("sampler_cpu_share")});
+            {entry.at("file"), std::move(csv), std::move(sidecar), entry.at("sampler_cpu_share")});
+    }
     return report;
 }
 
