@@ -10,16 +10,6 @@
 #include <unistd.h>
 
 namespace generator {
-namespace {
-
-std::vector<std::uint64_t> sizes(const IterationSchedule& schedule) {
-    std::vector<std::uint64_t> bytes;
-    for (const Bucket& bucket : schedule.buckets)
-        bytes.push_back(bucket.bytes);
-    return bytes;
-}
-
-} // namespace
 
 Stopped::Stopped(int signal)
     : std::runtime_error(fmt::format("stopped by signal {} ({})", signal, strsignal(signal))),
@@ -30,9 +20,25 @@ Engine::Engine(asio::io_context& context, const Profile& profile, const Workload
                EngineSettings settings)
     : context_(context), profile_(profile), workload_(workload), connections_(std::move(connections)),
       endpoints_(endpoints), payload_(payload), settings_(std::move(settings)), timer_(context),
-      plans_(profile, workload, settings_.rank, settings_.world_size),
-      wire_(context, connections_, payload, endpoints), finished_(context), watchdog_(context),
-      stop_(context) {}
+      plans_(profile, workload, settings_.rank, settings_.world_size), completed_(context),
+      watchdog_(context), stop_(context) {
+    open_queues();
+}
+
+/// One for each queue that some bucket of this rank uses, also where its plans move nothing.
+void Engine::open_queues() {
+    const std::uint32_t lanes = job_lane(workload_.collective, {0, 1}, 0);
+    for (const auto* buckets : {&workload_.first_iteration, &workload_.later_iterations}) {
+        const std::vector<std::uint32_t> slots = queue_slots(workload_, *buckets);
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+            const QueueId id{(*buckets)[i].group, slots[i]};
+            if (!queues_.contains(id))
+                queues_.emplace(id, Queue{Wire(context_, connections_, job_lane(workload_.collective, id, 0),
+                                               lanes, payload_, endpoints_),
+                                          {}});
+        }
+    }
+}
 
 void Engine::run(Clock::time_point start, Timeline& timeline) {
     start_ = start;
@@ -56,8 +62,8 @@ void Engine::run(Clock::time_point start, Timeline& timeline) {
     } catch (const std::exception& error) {
         failure = std::make_exception_ptr(std::runtime_error(where() + error.what()));
     }
-    timeline.sent_bytes = wire_.sent_bytes();
-    timeline.received_bytes = wire_.received_bytes();
+    timeline.sent_bytes = sent_bytes();
+    timeline.received_bytes = received_bytes();
     if (failure)
         std::rethrow_exception(failure);
 }
@@ -65,17 +71,12 @@ void Engine::run(Clock::time_point start, Timeline& timeline) {
 asio::awaitable<void> Engine::iterate() {
     Clock::time_point start = start_;
     for (iteration_ = 0; settings_.may_start(iteration_); ++iteration_) {
-        const IterationSchedule schedule =
-            iteration_schedule(profile_, workload_, settings_.rank, iteration_);
-        payload_.prepare(iteration_, sizes(schedule));
-        Clock::time_point queue_free = start;
-        for (bucket_ = 0; bucket_ < schedule.buckets.size(); ++bucket_)
-            queue_free = co_await reduce(schedule.buckets[bucket_], start, queue_free);
-        nanoseconds stall{0};
-        if (!schedule.buckets.empty())
-            stall = std::max<nanoseconds>(nanoseconds{0},
-                                          queue_free - (start + schedule.buckets.back().needed_at));
-        const Clock::time_point end = start + schedule.compute + stall;
+        schedule_ = iteration_schedule(profile_, workload_, settings_.rank, iteration_);
+        order_ = BucketQueues(schedule_);
+        runs_.assign(schedule_.buckets.size(), {});
+        payload_.prepare(iteration_, schedule_);
+        const nanoseconds stalls = co_await compute(start);
+        const Clock::time_point end = start + schedule_.compute + stalls;
         payload_.check(iteration_);
         timeline_->iterations.push_back({iteration_, run_time(start), run_time(end)});
         if (settings_.on_iteration)
@@ -85,37 +86,69 @@ asio::awaitable<void> Engine::iterate() {
     co_await timer_.wait_until(start); // the last optimizer step belongs to the run
 }
 
-/// One bucket, from its due time to its last byte; returns when it was complete.
-asio::awaitable<Engine::Clock::time_point>
-Engine::reduce(const Bucket& bucket, Clock::time_point iteration_start, Clock::time_point queue_free) {
-    const Clock::time_point due = iteration_start + bucket.ready_after;
-    const WirePlan& plan = plans_.find(bucket);
-    const std::uint64_t sent = wire_.sent_bytes();
-    const std::uint64_t received = wire_.received_bytes();
-    co_await timer_.wait_until(due);
-    const Clock::time_point begin = Clock::now();
-    Clock::time_point end;
-    in_flight_ = true;
-    finished_.expires_at(Clock::time_point::max());
-    wire_.start(plan, bucket_, [&] {
-        end = Clock::now();
-        in_flight_ = false;
-        finished_.cancel();
-    });
-    while (in_flight_) {
-        std::error_code cancelled;
-        co_await finished_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+/// One iteration up to its last wait. Returns how long computing stood still.
+asio::awaitable<nanoseconds> Engine::compute(Clock::time_point iteration_start) {
+    nanoseconds stalls{0};
+    for (const ComputeStep& step : compute_steps(schedule_)) {
+        const Clock::time_point due = iteration_start + step.position + stalls;
+        if (step.kind == ComputeStep::Kind::launch) {
+            co_await timer_.wait_until(due, [this] { return in_flight_ > 0; });
+            runs_[step.bucket].due = due;
+            start(order_.launch(step.bucket));
+        } else {
+            const Clock::time_point end = co_await completion(step.bucket);
+            stalls += std::max<nanoseconds>(nanoseconds{0}, end - due);
+        }
     }
-    timeline_->buckets.push_back({.iteration = iteration_,
-                                  .bucket = static_cast<std::uint32_t>(bucket_),
-                                  .due_ns = run_time(due),
-                                  .start_ns = run_time(begin),
-                                  .end_ns = run_time(end),
-                                  .late_ns = run_time(begin) - run_time(std::max(due, queue_free)),
-                                  .bytes = bucket.bytes,
-                                  .sent_bytes = wire_.sent_bytes() - sent,
-                                  .received_bytes = wire_.received_bytes() - received});
-    co_return end;
+    co_return stalls;
+}
+
+asio::awaitable<Engine::Clock::time_point> Engine::completion(std::size_t bucket) {
+    while (!order_.is_complete(bucket)) {
+        std::error_code cancelled;
+        completed_.expires_at(Clock::time_point::max());
+        co_await completed_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+    co_return runs_[bucket].end;
+}
+
+/// Starts a bucket, and those behind it in its queue as long as each is complete at once.
+void Engine::start(std::optional<std::size_t> bucket) {
+    while (bucket) {
+        const Bucket& started = schedule_.buckets[*bucket];
+        Wire& wire = queue_of(started).wire;
+        Run& run = runs_[*bucket];
+        run.sent_before = wire.sent_bytes();
+        run.received_before = wire.received_bytes();
+        ++in_flight_;
+        run.begin = Clock::now();
+        if (!wire.start(plans_.find(started), started.number,
+                        [this, number = *bucket] { start(complete(number)); }))
+            return;
+        bucket = complete(*bucket);
+    }
+}
+
+/// Notes that a bucket is complete. Returns the one that is to start now in its queue.
+std::optional<std::size_t> Engine::complete(std::size_t bucket) {
+    const Bucket& completed = schedule_.buckets[bucket];
+    Queue& queue = queue_of(completed);
+    Run& run = runs_[bucket];
+    run.end = Clock::now();
+    timeline_->buckets.push_back(
+        {.iteration = iteration_,
+         .bucket = completed.number,
+         .due_ns = run_time(run.due),
+         .start_ns = run_time(run.begin),
+         .end_ns = run_time(run.end),
+         .late_ns = std::chrono::nanoseconds(run.begin - std::max(run.due, queue.free)).count(),
+         .bytes = completed.bytes,
+         .sent_bytes = queue.wire.sent_bytes() - run.sent_before,
+         .received_bytes = queue.wire.received_bytes() - run.received_before});
+    queue.free = run.end;
+    --in_flight_;
+    completed_.cancel();
+    return order_.complete(bucket);
 }
 
 /// A bucket in flight whose bytes stand still for the stall timeout has failed.
@@ -124,11 +157,12 @@ void Engine::watch_for_stall(std::uint64_t bytes_before) {
     watchdog_.async_wait([this, bytes_before](std::error_code error) {
         if (error)
             return;
-        const std::uint64_t bytes = wire_.sent_bytes() + wire_.received_bytes();
-        if (in_flight_ && bytes == bytes_before)
-            throw std::runtime_error(fmt::format(
-                "no byte moved for {:.1f} s: {}",
-                std::chrono::duration<double>(profile_.network.stall_timeout).count(), wire_.unfinished()));
+        const std::uint64_t bytes = sent_bytes() + received_bytes();
+        if (in_flight_ > 0 && bytes == bytes_before)
+            throw std::runtime_error(
+                fmt::format("no byte moved for {:.1f} s: {}",
+                            std::chrono::duration<double>(profile_.network.stall_timeout).count(),
+                            fmt::join(unfinished(), "; ")));
         watch_for_stall(bytes);
     });
 }
@@ -147,9 +181,39 @@ std::int64_t Engine::run_time(Clock::time_point moment) const {
     return std::chrono::nanoseconds(moment - start_).count();
 }
 
+std::uint64_t Engine::sent_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [id, queue] : queues_)
+        bytes += queue.wire.sent_bytes();
+    return bytes;
+}
+
+std::uint64_t Engine::received_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [id, queue] : queues_)
+        bytes += queue.wire.received_bytes();
+    return bytes;
+}
+
+/// Of each bucket in flight: what has not come or gone.
+std::vector<std::string> Engine::unfinished() const {
+    std::vector<std::string> texts;
+    for (const std::size_t bucket : order_.running()) {
+        const Bucket& running = schedule_.buckets[bucket];
+        texts.push_back(fmt::format("bucket {}: {}", running.number,
+                                    queues_.at({running.group, running.slot}).wire.unfinished()));
+    }
+    return texts;
+}
+
+/// "rank 1 on a (10.0.0.2:4000, eth0), iteration 3, bucket 2 and 4: "
 std::string Engine::where() const {
-    return fmt::format("{}, iteration {}, bucket {}: ",
-                       endpoints_.at(static_cast<std::size_t>(settings_.rank)).text(), iteration_, bucket_);
+    std::vector<std::uint32_t> numbers;
+    for (const std::size_t bucket : order_.running())
+        numbers.push_back(schedule_.buckets[bucket].number);
+    return fmt::format(
+        "{}, iteration {}{}{}: ", endpoints_.at(static_cast<std::size_t>(settings_.rank)).text(), iteration_,
+        numbers.empty() ? "" : ", bucket ", fmt::join(numbers, " and "));
 }
 
 } // namespace generator

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/bucket_queues.hpp"
 #include "generator/plan_book.hpp"
 #include "generator/precise_timer.hpp"
 #include "generator/schedule.hpp"
@@ -13,6 +14,8 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -40,9 +43,11 @@ struct EngineSettings {
     std::function<int()> stop_signal;
 };
 
-/// Runs the iterations of one rank: waits until a bucket is due, executes its plan, one bucket after the
-/// other. Late work slips and is recorded; it is never caught up by a burst. Ranks are tied together by the
-/// data alone.
+/// Runs the iterations of one rank. Computing is a coroutine that only waits: it walks the launches and waits
+/// of the schedule, hands each bucket that is due to its queue, and stands still where it needs a bucket that
+/// is not complete; all that follows is due as much later. Each queue executes its buckets' plans one after
+/// the other, on connections of its own, so that several are in flight at once. Late work slips and is
+/// recorded; it is never caught up by a burst. Ranks are tied together by the data alone.
 class Engine {
 public:
     using Clock = std::chrono::steady_clock;
@@ -63,12 +68,32 @@ public:
     std::chrono::nanoseconds timer_margin() const { return timer_.margin(); }
 
 private:
+    /// A bucket of the running iteration.
+    struct Run {
+        Clock::time_point due;
+        Clock::time_point begin;
+        Clock::time_point end;
+        std::uint64_t sent_before = 0;     ///< on the wire of its queue
+        std::uint64_t received_before = 0; ///< on the wire of its queue
+    };
+    struct Queue {
+        Wire wire;
+        Clock::time_point free; ///< when its last bucket was complete
+    };
+
+    void open_queues();
     asio::awaitable<void> iterate();
-    asio::awaitable<Clock::time_point> reduce(const Bucket& bucket, Clock::time_point iteration_start,
-                                              Clock::time_point queue_free);
+    asio::awaitable<nanoseconds> compute(Clock::time_point iteration_start);
+    asio::awaitable<Clock::time_point> completion(std::size_t bucket);
+    void start(std::optional<std::size_t> bucket);
+    std::optional<std::size_t> complete(std::size_t bucket);
+    Queue& queue_of(const Bucket& bucket) { return queues_.at({bucket.group, bucket.slot}); }
+    std::uint64_t sent_bytes() const;
+    std::uint64_t received_bytes() const;
     void watch_for_stall(std::uint64_t bytes_before);
     void watch_for_stop();
     std::int64_t run_time(Clock::time_point moment) const;
+    std::vector<std::string> unfinished() const;
     std::string where() const;
 
     asio::io_context& context_;
@@ -80,15 +105,17 @@ private:
     EngineSettings settings_;
     PreciseTimer timer_;
     PlanBook plans_;
-    Wire wire_;
-    asio::steady_timer finished_; ///< cancelled when the running plan is complete
+    std::map<QueueId, Queue> queues_;
+    asio::steady_timer completed_; ///< cancelled when a bucket is complete
     asio::steady_timer watchdog_;
     asio::posix::stream_descriptor stop_;
     Clock::time_point start_;
     Timeline* timeline_ = nullptr; ///< of the running run
     std::uint32_t iteration_ = 0;
-    std::size_t bucket_ = 0;
-    bool in_flight_ = false;
+    IterationSchedule schedule_; ///< of the running iteration
+    BucketQueues order_;
+    std::vector<Run> runs_; ///< of the schedule's buckets
+    std::size_t in_flight_ = 0;
 };
 
 } // namespace generator

@@ -18,12 +18,13 @@ JobToken random_token();
 struct Hello {
     JobToken token{};
     std::uint32_t rank = 0;
+    std::uint32_t lane = 0; ///< which of the job's parallel connections between the two ranks, see `job_lane`
 
     bool operator==(const Hello&) const = default;
 };
 
-/// Wire form: magic "gburst/1" (8 bytes), token (16), rank (4, little endian).
-using HelloBytes = std::array<std::byte, 28>;
+/// Wire form: magic "gburst/2" (8 bytes), token (16), rank (4, little endian), lane (4, little endian).
+using HelloBytes = std::array<std::byte, 32>;
 
 HelloBytes encode(const Hello& hello);
 /// nullopt when the magic is wrong: not one of ours.

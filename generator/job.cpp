@@ -156,14 +156,7 @@ private:
     std::unique_ptr<Payload> payload() const {
         if (!record_.profile.run.verify)
             return discarded_payload();
-        const auto kinds = [](const std::vector<WorkloadBucket>& buckets) {
-            std::vector<Collective> result;
-            for (const WorkloadBucket& bucket : buckets)
-                result.push_back(bucket.collective);
-            return result;
-        };
-        return verified_payload(rank(), control_.world_size(), kinds(workload_.first_iteration),
-                                kinds(workload_.later_iterations));
+        return verified_payload(rank(), control_.world_size(), workload_);
     }
 
     EngineSettings engine_settings(const Clock::time_point& start, Progress* progress) {

@@ -56,19 +56,6 @@ ByteRange partition(std::uint64_t bytes, std::uint64_t element_bytes, std::uint6
     return {offset(index), end - offset(index)};
 }
 
-RankPlan rank_plan(const CollectiveCall& call, int rank, int world_size) {
-    const bool broadcast = call.collective == Collective::broadcast;
-    switch (call.algorithm) {
-    case Algorithm::server:
-        return broadcast ? server_broadcast(rank, world_size, call.bytes, call.service)
-                         : server_all_reduce(rank, world_size, call.bytes, call.service);
-    default:
-        break;
-    }
-    return broadcast ? ring_broadcast(rank, world_size, 0, call.bytes)
-                     : ring_all_reduce(rank, world_size, call.bytes, call.element_bytes);
-}
-
 RankPlan for_members(RankPlan plan, const std::vector<int>& members) {
     for (Operation& operation : plan.operations)
         operation.peer = members.at(static_cast<std::size_t>(operation.peer));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "generator/index_list.hpp"
+
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -22,16 +24,16 @@ struct ByteRange {
 struct Operation {
     /// A signal is a message without data: other operations come after it. It crosses the network like any
     /// other bytes; its range has a size, but no place in the bucket.
-    enum class Kind { send, receive_add, receive_copy, send_signal, receive_signal };
+    enum class Kind : std::uint8_t { send, receive_add, receive_copy, send_signal, receive_signal };
 
     Kind kind = Kind::send;
     int peer = 0;
     ByteRange range;
     std::uint32_t lane = 0; ///< which of the parallel connections to the peer: channel x sockets + socket
     /// Operations (indices into the rank's plan) that must be complete before the first byte of this one.
-    std::vector<std::uint32_t> after;
+    IndexList after;
     /// Receives of the same range: this send may follow them segment by segment, but never overtake them.
-    std::vector<std::uint32_t> behind;
+    IndexList behind;
 
     bool is_send() const { return kind == Kind::send || kind == Kind::send_signal; }
     bool is_signal() const { return kind == Kind::send_signal || kind == Kind::receive_signal; }
@@ -48,7 +50,7 @@ struct RankPlan {
 };
 
 enum class Collective { all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, send };
-/// How an all-reduce is done; the other collectives follow it where it has a form for them (see `rank_plan`).
+/// How a collective is done; `rank_plan` says which form each collective takes.
 enum class Algorithm { ring, server, sharded_server, halving_doubling, double_binary_tree, hierarchical };
 enum class Service { sequenced, incast }; ///< the server serves one worker after another, or all at once
 
@@ -74,31 +76,33 @@ std::string_view collective_name(Collective collective);
 ByteRange partition(std::uint64_t bytes, std::uint64_t element_bytes, std::uint64_t parts,
                     std::uint64_t index);
 
-/// Ring all-reduce of rank `rank`: N-1 reduce-scatter steps, then N-1 all-gather steps; in each the rank
-/// sends one chunk (1/N of the bucket) to its right neighbour and receives one from its left. Every rank
-/// sends 2(N-1)/N x bytes (Patarasuk and Yuan 2009). Empty chunks are left out; one rank alone does nothing.
-RankPlan ring_all_reduce(int rank, int world_size, std::uint64_t bytes, std::uint64_t element_bytes = 1);
-
-/// Broadcast along the ring, starting at `root`: each rank hands on what it receives; the last one only
-/// receives.
-RankPlan ring_broadcast(int rank, int world_size, int root, std::uint64_t bytes);
-
 /// Size of a signal: small, but a real message.
 inline constexpr std::uint64_t signal_bytes = 8;
 
-/// All-reduce over a central server: rank 0, which is a worker too. The others push the bucket, it adds and
-/// sends the sum back: rank 0 sends and receives (N-1) S, every other rank S.
-///   sequenced  one worker after another: a worker pushes when a signal says that the push before has been
-///              added, and the next sum leaves when the worker before has signalled that it has its own.
-///              Without signals the pushes would mix, because sockets take bytes before the server reads.
-///   incast     all push at once, and all get the sum segment by segment behind the adds.
-RankPlan server_all_reduce(int rank, int world_size, std::uint64_t bytes, Service service);
+/// With several sockets a transfer is cut into pieces of at least this size (NCCL's socket transport).
+inline constexpr std::uint64_t least_socket_piece_bytes = 64 * 1024;
 
-/// The second half of it: from rank 0 to every other rank.
-RankPlan server_broadcast(int rank, int world_size, std::uint64_t bytes, Service service);
+/// The plan of `position` in a group of `size`. Forms (each is described in plan_forms.hpp):
+///   all_reduce      every algorithm has its own
+///   reduce_scatter, all_gather
+///                   sharded_server: directly between all pairs; halving_doubling: recursive halving,
+///                   doubling; the other algorithms: ring. Position r has chunk r = partition(bytes, ..,
+///                   size, r)
+///   broadcast       from position 0. server: one after another or all at once, by `service`;
+///                   double_binary_tree: two trees; the other algorithms: along the ring
+///   all_to_all      pairwise, whatever the algorithm
+///   send            from position 0 to position 1, whatever the algorithm
+/// Throws what `check_call` throws.
+RankPlan rank_plan(const CollectiveCall& call, int position, int size);
 
-/// The plan of `rank` for one collective; a broadcast starts at rank 0.
-RankPlan rank_plan(const CollectiveCall& call, int rank, int world_size);
+/// Throws UserError when a group of `size` cannot do this: a server that is not in the group, a send in a
+/// group of other than two, a hierarchical all-reduce on one host or on hosts with unequal numbers of ranks,
+/// no channels or sockets.
+void check_call(const CollectiveCall& call, int size);
+
+/// Memory that the operations of `position` reach into: the buffer, and for all_to_all the receive area
+/// behind it.
+std::uint64_t buffer_bytes(const CollectiveCall& call, int position, int size);
 
 /// A plan of positions 0, 1, ... as the plan of the ranks `members`.
 RankPlan for_members(RankPlan plan, const std::vector<int>& members);

@@ -1,5 +1,6 @@
 #include "generator/precise_timer.hpp"
 
+#include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 
@@ -33,7 +34,7 @@ PreciseTimer::PreciseTimer(asio::io_context& context) : context_(context) {
     }
 }
 
-asio::awaitable<void> PreciseTimer::wait_until(Clock::time_point moment) {
+asio::awaitable<void> PreciseTimer::wait_until(Clock::time_point moment, std::function<bool()> others_run) {
     const nanoseconds wait = moment - Clock::now();
     if (wait > 2 * doze) {
         asio::steady_timer timer(context_, moment - doze);
@@ -46,8 +47,11 @@ asio::awaitable<void> PreciseTimer::wait_until(Clock::time_point moment) {
         learn(Clock::now() - (moment - early));
     }
     // Ranks of one host are due together and may wake on one CPU: whoever spins there must let the others in.
-    while (Clock::now() < moment)
+    while (Clock::now() < moment) {
         sched_yield();
+        if (others_run())
+            co_await asio::post(context_, asio::use_awaitable);
+    }
 }
 
 void PreciseTimer::learn(nanoseconds late) {

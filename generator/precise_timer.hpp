@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 
 namespace generator {
 
@@ -22,8 +23,11 @@ public:
     std::chrono::nanoseconds margin() const { return margin_; }
 
     /// Returns at `moment` or, when that has passed, at once. Spins for at most 2 % of the wait, yielding the
-    /// CPU to whoever else is ready.
-    asio::awaitable<void> wait_until(std::chrono::steady_clock::time_point moment);
+    /// CPU to whoever else is ready. As long as `others_run`, other work of the context gets its turns
+    /// between two looks at the clock.
+    asio::awaitable<void> wait_until(
+        std::chrono::steady_clock::time_point moment,
+        std::function<bool()> others_run = [] { return false; });
 
 private:
     void learn(std::chrono::nanoseconds late);

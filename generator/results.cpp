@@ -61,7 +61,7 @@ void warn_of_disturbance(RunRecord& record) {
                         "mean rate, and with it every PtM, contains it",
                         iterations->max, iterations->max / iterations->p50));
     const std::optional<Distribution>& late = record.statistics.lateness_seconds;
-    const std::optional<Distribution>& buckets = record.statistics.bucket_seconds;
+    const std::optional<Distribution> buckets = record.statistics.of(Collective::all_reduce).seconds;
     if (late && buckets && record.ranks.size() > 1 && late->p99 > buckets->p50)
         record.warnings.push_back(
             fmt::format("LATE STARTS: p99 of start lateness, {:.3f} ms, is longer than a typical "

@@ -1,70 +1,75 @@
-#include "generator/plan.hpp"
-
-#include <optional>
+#include "generator/plan_forms.hpp"
+#include "generator/plan_parts.hpp"
 
 namespace generator {
 namespace {
 
-/// Appends `operation` unless it moves nothing; returns its index.
-std::optional<std::uint32_t> append(RankPlan& plan, Operation operation) {
-    if (operation.range.bytes == 0)
-        return std::nullopt;
-    plan.operations.push_back(std::move(operation));
-    return static_cast<std::uint32_t>(plan.operations.size() - 1);
+/// A rank's place in a ring that hands chunks to the right.
+struct Ring {
+    int position = 0;
+    int size = 1;
+    std::uint64_t bytes = 0;
+    std::uint64_t element_bytes = 1;
+
+    int right() const { return (position + 1) % size; }
+    int left() const { return (position + size - 1) % size; }
+    ByteRange chunk(int number) const { // counted around the ring, from -2 x size on
+        const int index = (number + 2 * size) % size;
+        return partition(bytes, element_bytes, static_cast<std::uint64_t>(size),
+                         static_cast<std::uint64_t>(index));
+    }
+};
+
+/// N-1 steps. In each a rank sends the chunk that it received in the step before, first `first_chunk`; chunk
+/// numbers go down by one each step. The first send is behind `received`; returns the last receive.
+IndexList walk(RankPlan& plan, const Ring& ring, Operation::Kind receive, int first_chunk,
+               IndexList received) {
+    for (int step = 0; step < ring.size - 1; ++step) {
+        append(plan, Operation::Kind::send, ring.right(), ring.chunk(first_chunk - step),
+               std::move(received));
+        received = append(plan, receive, ring.left(), ring.chunk(first_chunk - step - 1));
+    }
+    return received;
 }
 
-std::vector<std::uint32_t> follow(std::optional<std::uint32_t> receive) {
-    return receive ? std::vector{*receive} : std::vector<std::uint32_t>{};
+RankPlan with_room_for(int transfers) {
+    RankPlan plan;
+    plan.operations.reserve(static_cast<std::size_t>(transfers));
+    return plan;
 }
 
 } // namespace
 
-RankPlan ring_all_reduce(int rank, int world_size, std::uint64_t bytes, std::uint64_t element_bytes) {
-    RankPlan plan;
-    const int right = (rank + 1) % world_size;
-    const int left = (rank + world_size - 1) % world_size;
-    // In step k a rank sends the chunk that it received in step k-1, first its own. In the first N-1 steps a
-    // received chunk is added to the rank's own share; after them chunk rank+1 is complete here, and the same
-    // walk once more hands complete chunks around. Chunk numbers go down by one each step.
-    std::optional<std::uint32_t> previous_receive;
-    for (int step = 0; step < 2 * (world_size - 1); ++step) {
-        const auto chunk = [&](int number) {
-            const int index = ((number % world_size) + world_size) % world_size;
-            return partition(bytes, element_bytes, static_cast<std::uint64_t>(world_size),
-                             static_cast<std::uint64_t>(index));
-        };
-        const bool reducing = step < world_size - 1;
-        append(plan, {.kind = Operation::Kind::send,
-                      .peer = right,
-                      .range = chunk(rank - step),
-                      .after = {},
-                      .behind = follow(previous_receive)});
-        previous_receive =
-            append(plan, {.kind = reducing ? Operation::Kind::receive_add : Operation::Kind::receive_copy,
-                          .peer = left,
-                          .range = chunk(rank - step - 1),
-                          .after = {},
-                          .behind = {}});
-    }
+RankPlan ring_all_reduce(int position, int size, std::uint64_t bytes, std::uint64_t element_bytes) {
+    RankPlan plan = with_room_for(4 * (size - 1));
+    const Ring ring{position, size, bytes, element_bytes};
+    // After the first walk, in which received chunks are added to the rank's own share, chunk position+1 is
+    // complete here; the same walk once more hands complete chunks around.
+    const IndexList sum = walk(plan, ring, Operation::Kind::receive_add, position, {});
+    walk(plan, ring, Operation::Kind::receive_copy, position + 1, sum);
     return plan;
 }
 
-RankPlan ring_broadcast(int rank, int world_size, int root, std::uint64_t bytes) {
+RankPlan ring_reduce_scatter(int position, int size, std::uint64_t bytes, std::uint64_t element_bytes) {
+    RankPlan plan = with_room_for(2 * (size - 1));
+    walk(plan, {position, size, bytes, element_bytes}, Operation::Kind::receive_add, position - 1, {});
+    return plan;
+}
+
+RankPlan ring_all_gather(int position, int size, std::uint64_t bytes, std::uint64_t element_bytes) {
+    RankPlan plan = with_room_for(2 * (size - 1));
+    walk(plan, {position, size, bytes, element_bytes}, Operation::Kind::receive_copy, position, {});
+    return plan;
+}
+
+RankPlan ring_broadcast(int position, int size, std::uint64_t bytes) {
     RankPlan plan;
-    const int position = (rank - root + world_size) % world_size;
-    std::optional<std::uint32_t> receive;
+    const ByteRange buffer{0, bytes};
+    IndexList received;
     if (position > 0)
-        receive = append(plan, {.kind = Operation::Kind::receive_copy,
-                                .peer = (rank + world_size - 1) % world_size,
-                                .range = {0, bytes},
-                                .after = {},
-                                .behind = {}});
-    if (position < world_size - 1)
-        append(plan, {.kind = Operation::Kind::send,
-                      .peer = (rank + 1) % world_size,
-                      .range = {0, bytes},
-                      .after = {},
-                      .behind = follow(receive)});
+        received = append(plan, Operation::Kind::receive_copy, position - 1, buffer);
+    if (position < size - 1)
+        append(plan, Operation::Kind::send, position + 1, buffer, received);
     return plan;
 }
 

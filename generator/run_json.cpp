@@ -28,6 +28,17 @@ Json distribution_json(const std::optional<Distribution>& values) {
     return json;
 }
 
+Json collective_json(const CollectiveStatistics& statistics) {
+    Json json;
+    json["collective"] = collective_name(statistics.collective);
+    json["count"] = statistics.count;
+    json["bytes"] = statistics.bytes;
+    json["seconds"] = distribution_json(statistics.seconds);
+    json["algorithm_bytes_per_second"] = or_null(statistics.algorithm_bytes_per_second);
+    json["bus_bytes_per_second"] = or_null(statistics.bus_bytes_per_second);
+    return json;
+}
+
 std::string_view status_name(RunStatus status) {
     switch (status) {
     case RunStatus::complete:
@@ -138,10 +149,14 @@ std::string run_json(const RunRecord& record) {
     json["bytes"]["meaning"] =
         "payload of all ranks, warm-up included; planned: of the iterations that all finished";
     json["bucket_start_lateness_seconds"] = distribution_json(statistics.lateness_seconds);
-    json["all_reduce_seconds"] = distribution_json(statistics.bucket_seconds);
-    json["bandwidth"]["algorithm_bytes_per_second"] = or_null(statistics.algorithm_bytes_per_second);
-    json["bandwidth"]["bus_bytes_per_second"] = or_null(statistics.bus_bytes_per_second);
+    const CollectiveStatistics all_reduces = statistics.of(Collective::all_reduce);
+    json["all_reduce_seconds"] = distribution_json(all_reduces.seconds);
+    json["bandwidth"]["algorithm_bytes_per_second"] = or_null(all_reduces.algorithm_bytes_per_second);
+    json["bandwidth"]["bus_bytes_per_second"] = or_null(all_reduces.bus_bytes_per_second);
     json["bandwidth"]["formula"] = bandwidth_formula;
+    json["collectives"] = Json::array();
+    for (const CollectiveStatistics& each : statistics.collectives)
+        json["collectives"].push_back(collective_json(each));
     json["cpu_share_of_a_core"] = Json::array();
     for (const RankCpu& cpu : record.cpu) {
         Json entry;

@@ -21,6 +21,17 @@ struct Distribution {
 /// nullopt for no values.
 std::optional<Distribution> distribution(std::vector<double> values);
 
+/// All collectives of one kind in the measured iterations. Those of several groups of ranks count once for
+/// each.
+struct CollectiveStatistics {
+    Collective collective = Collective::all_reduce;
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;                          ///< of their buffers, together
+    std::optional<Distribution> seconds;              ///< the slowest rank: first byte allowed to last byte
+    std::optional<double> algorithm_bytes_per_second; ///< bytes / sum of the durations; none for a lone rank
+    std::optional<double> bus_bytes_per_second;       ///< see bus_factor
+};
+
 /// What the timelines of all ranks say together. Warm-up iterations and iterations that not every rank
 /// finished are left out of everything but the byte counts.
 struct RunStatistics {
@@ -29,21 +40,21 @@ struct RunStatistics {
     std::optional<Distribution> iteration_seconds; ///< of each iteration, the slowest rank
     std::optional<Distribution>
         lateness_seconds; ///< of bucket starts, all ranks: how late we were, not the network
-    std::optional<Distribution>
-        bucket_seconds;               ///< all-reduces, the slowest rank: first byte allowed to last byte
-    std::uint64_t sent_bytes = 0;     ///< payload, all ranks, the whole run
-    std::uint64_t received_bytes = 0; ///< payload, all ranks, the whole run
-    std::optional<double> algorithm_bytes_per_second; ///< sum of all-reduced bytes / sum of their durations
-    std::optional<double> bus_bytes_per_second;       ///< 2(N-1)/N x algorithm bandwidth (nccl-tests)
+    std::vector<CollectiveStatistics> collectives; ///< of each kind that was measured
+    std::uint64_t sent_bytes = 0;                  ///< payload, all ranks, the whole run
+    std::uint64_t received_bytes = 0;              ///< payload, all ranks, the whole run
+
+    /// Nothing measured if there were none.
+    CollectiveStatistics of(Collective collective) const;
 };
 
 RunStatistics run_statistics(const std::vector<Timeline>& timelines, const Workload& workload, int world_size,
                              std::uint32_t warmup);
 
 constexpr std::string_view bandwidth_formula =
-    "algorithm bandwidth = bucket bytes / time from the bucket's start to its last byte on the slowest rank, "
-    "over all "
-    "all-reduces together; bus bandwidth = 2(N-1)/N x algorithm bandwidth, for any algorithm (nccl-tests); "
-    "what each rank of a ring sends per second";
+    "algorithm bandwidth = bytes of the buffers / time from a collective's start to its last byte on the "
+    "slowest rank, over all of one kind together (here: all-reduces); bus bandwidth = algorithm bandwidth x "
+    "2(N-1)/N for all_reduce, (N-1)/N for reduce_scatter, all_gather and all_to_all, 1 for broadcast and "
+    "send, for any algorithm (nccl-tests); what each rank of a ring sends per second";
 
 } // namespace generator

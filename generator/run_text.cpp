@@ -32,8 +32,9 @@ std::string times(const std::optional<Distribution>& values) {
 std::string bucket_text(const std::vector<WorkloadBucket>& buckets) {
     std::vector<std::string> sizes;
     for (const WorkloadBucket& bucket : buckets)
-        sizes.push_back(fmt::format("{}{}", bucket.bytes,
-                                    bucket.collective == Collective::broadcast ? " (broadcast)" : ""));
+        sizes.push_back(bucket.collective == Collective::all_reduce
+                            ? std::to_string(bucket.bytes)
+                            : fmt::format("{} ({})", bucket.bytes, collective_name(bucket.collective)));
     constexpr std::size_t shown = 8;
     if (sizes.size() > shown) {
         const std::size_t more = sizes.size() - shown;
@@ -92,6 +93,34 @@ std::string cpu_text(const RunRecord& record) {
     return fmt::format(
         "CPU              busiest rank {:.2f} % of a core, sampler {:.2f} %, from iteration 0 to the end\n",
         100 * rank, 100 * sampler);
+}
+
+std::string_view bus_text(Collective collective) {
+    switch (collective) {
+    case Collective::all_reduce:
+        return "x 2(N-1)/N: what a rank of a ring sends";
+    case Collective::reduce_scatter:
+    case Collective::all_gather:
+    case Collective::all_to_all:
+        return "x (N-1)/N: what a rank sends";
+    case Collective::broadcast:
+    case Collective::send:
+        break;
+    }
+    return "the same";
+}
+
+/// Two lines for each kind of collective: times, and bandwidth by nccl-tests' definitions.
+std::string collectives_text(const RunStatistics& statistics) {
+    std::string text;
+    for (const CollectiveStatistics& each : statistics.collectives) {
+        text += fmt::format("{:<17}{}\n", collective_name(each.collective), times(each.seconds));
+        if (each.bus_bytes_per_second)
+            text += fmt::format("  bandwidth      algorithm {}/s (bytes / time), bus {}/s ({})\n",
+                                format_bytes(*each.algorithm_bytes_per_second),
+                                format_bytes(*each.bus_bytes_per_second), bus_text(each.collective));
+    }
+    return text;
 }
 
 /// Of many interfaces, one line per window: the prediction beside the range of what they measured.
@@ -212,14 +241,8 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     if (record.predicted_iteration_seconds)
         fmt::format_to(append, "  predicted      mean {}\n",
                        duration_text(*record.predicted_iteration_seconds));
-    fmt::format_to(append, "all-reduce time  {}\n", times(statistics.bucket_seconds));
     fmt::format_to(append, "start lateness   {}\n", times(statistics.lateness_seconds));
-    if (statistics.bus_bytes_per_second)
-        fmt::format_to(append,
-                       "bandwidth        algorithm {}/s (bytes of all buckets / their all-reduce times)\n"
-                       "                 bus {}/s (2(N-1)/N x algorithm: what a rank of a ring sends)\n",
-                       format_bytes(*statistics.algorithm_bytes_per_second),
-                       format_bytes(*statistics.bus_bytes_per_second));
+    text += collectives_text(statistics);
     text += bytes_text(record);
     text += cpu_text(record);
     if (!record.congestion_control.empty())
@@ -257,10 +280,13 @@ std::string prometheus_text(const RunRecord& record) {
               fmt::format("gradburst_iteration_seconds{{{0},quantile=\"0.5\"}} {1}\n"
                           "gradburst_iteration_seconds{{{0},quantile=\"0.99\"}} {2}\n",
                           job, statistics.iteration_seconds->p50, statistics.iteration_seconds->p99));
-    if (statistics.bus_bytes_per_second)
-        gauge(
-            "bus_bytes_per_second", "Bus bandwidth of the all-reduces",
-            fmt::format("gradburst_bus_bytes_per_second{{{}}} {}\n", job, *statistics.bus_bytes_per_second));
+    std::string bandwidths;
+    for (const CollectiveStatistics& each : statistics.collectives)
+        if (each.bus_bytes_per_second)
+            bandwidths += fmt::format("gradburst_bus_bytes_per_second{{{},collective=\"{}\"}} {}\n", job,
+                                      collective_name(each.collective), *each.bus_bytes_per_second);
+    if (!bandwidths.empty())
+        gauge("bus_bytes_per_second", "Bus bandwidth of the collectives (nccl-tests)", bandwidths);
     std::string ratios;
     for (const InterfaceResult& result : record.interfaces)
         for (const collectors::BurstinessPoint& point : result.summary.curve.points)

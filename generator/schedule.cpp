@@ -56,14 +56,13 @@ IterationSchedule iteration_schedule(const Profile& profile, const Workload& wor
         profile.scale.time * jitter_factor(profile.jitter, profile.run.seed, rank, iteration);
     IterationSchedule schedule;
     schedule.compute = scaled(workload.compute, factor);
-    std::vector<std::uint32_t> of_group(workload.groups.size(), 0); // its buckets so far
-    std::uint32_t number = 0;
-    for (const WorkloadBucket& bucket : workload.buckets(iteration)) {
-        const std::uint32_t slot = of_group.at(bucket.group)++ % workload.collective.in_flight;
+    const std::vector<WorkloadBucket>& buckets = workload.buckets(iteration);
+    const std::vector<std::uint32_t> slots = queue_slots(workload, buckets);
+    for (std::uint32_t number = 0; number < buckets.size(); ++number) {
+        const WorkloadBucket& bucket = buckets[number];
         if (workload.groups[bucket.group].takes_part(rank))
-            schedule.buckets.push_back(
-                {bucket, number, slot, scaled(bucket.ready_after, factor), scaled(bucket.needed_at, factor)});
-        ++number;
+            schedule.buckets.push_back({bucket, number, slots[number], scaled(bucket.ready_after, factor),
+                                        scaled(bucket.needed_at, factor)});
     }
     return schedule;
 }

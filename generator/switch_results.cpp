@@ -53,8 +53,9 @@ std::set<std::string> senders_to(const std::vector<int>& ranks, const RunRecord&
                                  const Workload& workload) {
     std::set<std::string> hosts;
     for (const int rank : ranks)
-        for (const int peer : needed_peers(workload, rank, static_cast<int>(record.ranks.size())).incoming)
-            hosts.insert(record.ranks[static_cast<std::size_t>(peer)].addresses.host);
+        for (const PeerLane& from :
+             needed_peers(workload, rank, static_cast<int>(record.ranks.size())).incoming)
+            hosts.insert(record.ranks[static_cast<std::size_t>(from.peer)].addresses.host);
     return hosts;
 }
 

@@ -77,8 +77,8 @@ public:
             if (!error)
                 give_up();
         });
-        for (const int peer : peers_.outgoing)
-            spawn(connect(peer));
+        for (const PeerLane& target_lane : peers_.outgoing)
+            spawn(connect(target_lane));
         if (!peers_.incoming.empty())
             spawn(accept());
         finish_if_complete();
@@ -88,12 +88,12 @@ public:
         if (!complete())
             throw std::runtime_error(missing());
         Connections ready;
-        for (auto& [peer, socket] : connections_.outgoing) {
+        for (auto& [peer_lane, socket] : connections_.outgoing) {
             ready.congestion_control = congestion_control(socket.native_handle());
-            ready.outgoing.emplace(peer, moved_to(target, socket));
+            ready.outgoing.emplace(peer_lane, moved_to(target, socket));
         }
-        for (auto& [peer, socket] : connections_.incoming)
-            ready.incoming.emplace(peer, moved_to(target, socket));
+        for (auto& [peer_lane, socket] : connections_.incoming)
+            ready.incoming.emplace(peer_lane, moved_to(target, socket));
         return ready;
     }
 
@@ -114,7 +114,8 @@ private:
 
     const Endpoint& endpoint(int rank) const { return endpoints_.at(static_cast<std::size_t>(rank)); }
 
-    awaitable<void> connect(int peer) {
+    awaitable<void> connect(PeerLane peer_lane) {
+        const int peer = peer_lane.peer;
         const tcp::endpoint target(asio::ip::make_address(endpoint(peer).address), endpoint(peer).port);
         const tcp::endpoint source(asio::ip::make_address(endpoint(self_).address), 0);
         while (!over_) {
@@ -127,9 +128,9 @@ private:
             std::error_code error;
             co_await socket.async_connect(target, asio::redirect_error(use_awaitable, error));
             if (!error)
-                error = co_await introduce(socket);
+                error = co_await introduce(socket, peer_lane.lane);
             if (!error) {
-                connections_.outgoing.emplace(peer, std::move(socket));
+                connections_.outgoing.emplace(peer_lane, std::move(socket));
                 finish_if_complete();
                 co_return;
             }
@@ -139,9 +140,9 @@ private:
         }
     }
 
-    awaitable<std::error_code> introduce(tcp::socket& socket) {
+    awaitable<std::error_code> introduce(tcp::socket& socket, std::uint32_t lane) {
         const HelloBytes hello =
-            encode({.token = settings_.token, .rank = static_cast<std::uint32_t>(self_)});
+            encode({.token = settings_.token, .rank = static_cast<std::uint32_t>(self_), .lane = lane});
         std::error_code error;
         co_await asio::async_write(socket, asio::buffer(hello), asio::redirect_error(use_awaitable, error));
         std::array<std::byte, 1> answer{};
@@ -182,19 +183,19 @@ private:
         if (over_)
             co_return;
         const std::optional<Hello> hello = read_error ? std::nullopt : decode(bytes);
-        const int peer = hello ? static_cast<int>(hello->rank) : -1;
         if (!hello)
             co_return log_stranger(from, read_error ? "no complete hello" : "not a hello of this program");
         if (hello->token != settings_.token)
             co_return log_stranger(from, "a hello of another job");
-        if (!peers_.incoming.contains(peer) || connections_.incoming.contains(peer))
+        const PeerLane peer_lane{static_cast<int>(hello->rank), hello->lane};
+        if (!peers_.incoming.contains(peer_lane) || connections_.incoming.contains(peer_lane))
             co_return log_stranger(from, "a rank that has no business here, or is connected already");
         socket.set_option(tcp::no_delay(true), error);
         co_await asio::async_write(socket, asio::buffer(&hello_accepted, 1),
                                    asio::redirect_error(use_awaitable, error));
         if (error || over_)
             co_return;
-        connections_.incoming.emplace(peer, std::move(socket));
+        connections_.incoming.emplace(peer_lane, std::move(socket));
         finish_if_complete();
     }
 
@@ -224,23 +225,36 @@ private:
         context_.stop();
     }
 
+    /// Peers with connections that are not there; how many of how many, if there should be several.
+    static std::map<int, std::string> missing_lanes(const std::set<PeerLane>& wanted,
+                                                    const std::map<PeerLane, tcp::socket>& opened) {
+        std::map<int, std::pair<std::size_t, std::size_t>> counts; // missing, wanted
+        for (const PeerLane& each : wanted) {
+            counts[each.peer].first += opened.contains(each) ? 0u : 1u;
+            ++counts[each.peer].second;
+        }
+        std::map<int, std::string> texts;
+        for (const auto& [peer, count] : counts)
+            if (count.first > 0)
+                texts[peer] = count.second == 1 ? "" : fmt::format(" ({} of {})", count.first, count.second);
+        return texts;
+    }
+
     std::string missing() const {
         const auto seconds = std::chrono::duration<double>(Clock::now() - started_).count();
         const Endpoint& own = endpoint(self_);
         std::string text;
-        for (const int peer : peers_.outgoing)
-            if (!connections_.outgoing.contains(peer)) {
-                const auto found = last_error_.find(peer);
-                text += fmt::format("{}{}: cannot connect to {} from {} within {:.0f} s: {}",
-                                    text.empty() ? "" : "\n", own.text(), endpoint(peer).text(), own.address,
-                                    seconds,
-                                    found == last_error_.end() ? "no answer (firewall? wrong interface?)"
-                                                               : found->second.message());
-            }
-        for (const int peer : peers_.incoming)
-            if (!connections_.incoming.contains(peer))
-                text += fmt::format("{}{}: no connection from {} within {:.0f} s", text.empty() ? "" : "\n",
-                                    own.text(), endpoint(peer).text(), seconds);
+        for (const auto& [peer, lanes] : missing_lanes(peers_.outgoing, connections_.outgoing)) {
+            const auto found = last_error_.find(peer);
+            text += fmt::format("{}{}: cannot connect to {} from {} within {:.0f} s{}: {}",
+                                text.empty() ? "" : "\n", own.text(), endpoint(peer).text(), own.address,
+                                seconds, lanes,
+                                found == last_error_.end() ? "no answer (firewall? wrong interface?)"
+                                                           : found->second.message());
+        }
+        for (const auto& [peer, lanes] : missing_lanes(peers_.incoming, connections_.incoming))
+            text += fmt::format("{}{}: no connection from {} within {:.0f} s{}", text.empty() ? "" : "\n",
+                                own.text(), endpoint(peer).text(), seconds, lanes);
         return text;
     }
 

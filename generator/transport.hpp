@@ -25,11 +25,19 @@ struct Endpoint {
     std::string text() const; ///< "rank 1 on node-b (10.0.0.2:42001, eth0)"
 };
 
+/// One of the job's parallel connections to a peer.
+struct PeerLane {
+    int peer = 0;
+    std::uint32_t lane = 0; ///< of the whole job, see `job_lane`
+
+    auto operator<=>(const PeerLane&) const = default;
+};
+
 /// The data connections of one rank. A connection carries payload one way only.
 struct Connections {
-    std::map<int, asio::ip::tcp::socket> outgoing; ///< by the rank that receives
-    std::map<int, asio::ip::tcp::socket> incoming; ///< by the rank that sends
-    std::string congestion_control;                ///< in use on the outgoing sockets, as the kernel says
+    std::map<PeerLane, asio::ip::tcp::socket> outgoing; ///< by the rank that receives
+    std::map<PeerLane, asio::ip::tcp::socket> incoming; ///< by the rank that sends
+    std::string congestion_control; ///< in use on the outgoing sockets, as the kernel says
 };
 
 /// A listening socket on one address. Throws std::system_error naming address and ports.
@@ -46,10 +54,10 @@ private:
     asio::ip::tcp::acceptor acceptor_;
 };
 
-/// Which peers a rank sends to and receives from; from its plans, so that only needed connections are opened.
+/// The connections on which a rank sends and receives; from its plans, so that only needed ones are opened.
 struct Peers {
-    std::set<int> outgoing;
-    std::set<int> incoming;
+    std::set<PeerLane> outgoing;
+    std::set<PeerLane> incoming;
 };
 
 struct ConnectSettings {

@@ -25,35 +25,39 @@ WirePlan::WirePlan(RankPlan rank_plan, std::uint64_t segment_bytes)
     : plan(std::move(rank_plan)), followed(plan.operations.size(), false) {
     for (std::uint32_t i = 0; i < plan.operations.size(); ++i) {
         const Operation& operation = plan.operations[i];
-        (operation.is_send() ? sends : receives)[operation.peer].push_back(i);
+        (operation.is_send() ? sends : receives)[{operation.peer, operation.lane}].push_back(i);
         segments.push_back(segment_size(operation.range.bytes, segment_bytes));
         for (const std::uint32_t receive : operation.behind)
             followed[receive] = true;
     }
 }
 
-Wire::Wire(asio::io_context& context, Connections& connections, Payload& payload,
-           const std::vector<Endpoint>& endpoints)
+Wire::Wire(asio::io_context& context, Connections& connections, std::uint32_t first_lane, std::uint32_t lanes,
+           Payload& payload, const std::vector<Endpoint>& endpoints)
     : context_(context), payload_(payload), endpoints_(endpoints) {
-    for (auto& [peer, socket] : connections.outgoing)
-        outgoing_.push_back({.peer = peer, .socket = &socket, .operations = {}});
-    for (auto& [peer, socket] : connections.incoming)
-        incoming_.push_back({.peer = peer, .socket = &socket, .operations = {}});
-    for (auto* streams : {&outgoing_, &incoming_})
-        for (Stream& stream : *streams)
-            stream.socket->non_blocking(true);
+    const auto take = [&](std::map<PeerLane, asio::ip::tcp::socket>& from, std::vector<Stream>& to) {
+        for (auto& [place, socket] : from) {
+            if (place.lane < first_lane || place.lane >= first_lane + lanes)
+                continue;
+            socket.non_blocking(true);
+            to.push_back(
+                {.place = {place.peer, place.lane - first_lane}, .socket = &socket, .operations = {}});
+        }
+    };
+    take(connections.outgoing, outgoing_);
+    take(connections.incoming, incoming_);
 }
 
-void Wire::start(const WirePlan& plan, std::size_t bucket, std::function<void()> done) {
+bool Wire::start(const WirePlan& plan, std::uint32_t bucket, std::function<void()> done) {
     plan_ = &plan;
     bucket_ = bucket;
     done_ = std::move(done);
     progress_.assign(plan.plan.operations.size(), 0);
     open_operations_ = plan.plan.operations.size();
-    const auto assign = [](std::vector<Stream>& streams, const auto& by_peer) {
+    const auto assign = [](std::vector<Stream>& streams, const auto& by_place) {
         for (Stream& stream : streams) {
-            const auto found = by_peer.find(stream.peer);
-            stream.operations = found == by_peer.end() ? std::vector<std::uint32_t>{} : found->second;
+            const auto found = by_place.find(stream.place);
+            stream.operations = found == by_place.end() ? std::vector<std::uint32_t>{} : found->second;
             stream.next = 0;
         }
     };
@@ -63,6 +67,20 @@ void Wire::start(const WirePlan& plan, std::size_t bucket, std::function<void()>
         if (stream.next < stream.operations.size() && released(stream.operations[0]) > 0)
             wait(stream, false);
     continue_all();
+    if (open_operations_ > 0)
+        return false;
+    plan_ = nullptr;
+    return true;
+}
+
+/// A socket or a turn that a stream waited for has come.
+void Wire::resume() {
+    continue_all();
+    if (plan_ == nullptr || open_operations_ > 0)
+        return;
+    plan_ = nullptr;
+    const std::function<void()> done = std::move(done_);
+    done();
 }
 
 /// Moves every stream that does not wait for its socket: what it depends on may have come.
@@ -71,7 +89,10 @@ void Wire::continue_all() {
         pump(stream, true);
     for (Stream& stream : incoming_)
         pump(stream, false);
-    finish_if_complete();
+}
+
+const Endpoint& Wire::peer(const Stream& stream) const {
+    return endpoints_.at(static_cast<std::size_t>(stream.place.peer));
 }
 
 void Wire::pump(Stream& stream, bool sending) {
@@ -82,7 +103,7 @@ void Wire::pump(Stream& stream, bool sending) {
             stream.waiting = true;
             asio::post(context_, [this, &stream] {
                 stream.waiting = false;
-                continue_all();
+                resume();
             });
             return;
         }
@@ -130,13 +151,11 @@ bool Wire::move_bytes(Stream& stream, bool sending) {
     if (moved < 0 && errno != EAGAIN && errno != EINTR)
         throw std::system_error(errno, std::generic_category(),
                                 fmt::format("{} {}, {} of {} bytes done",
-                                            sending ? "send to" : "receive from",
-                                            endpoints_.at(static_cast<std::size_t>(stream.peer)).text(), done,
+                                            sending ? "send to" : "receive from", peer(stream).text(), done,
                                             operation.range.bytes));
     if (moved == 0)
         throw std::runtime_error(fmt::format("{} closed the connection after {} of {} bytes",
-                                             endpoints_.at(static_cast<std::size_t>(stream.peer)).text(),
-                                             done, operation.range.bytes));
+                                             peer(stream).text(), done, operation.range.bytes));
     if (moved > 0)
         advance(stream, sending, static_cast<std::uint64_t>(moved));
     // A short receive has emptied the socket, a short send has filled it.
@@ -167,10 +186,9 @@ void Wire::wait(Stream& stream, bool sending) {
     const auto ready = [this, &stream, sending](std::error_code error) {
         stream.waiting = false;
         if (error)
-            throw std::system_error(error, "wait for " +
-                                               endpoints_.at(static_cast<std::size_t>(stream.peer)).text());
+            throw std::system_error(error, "wait for " + peer(stream).text());
         pump(stream, sending); // first: what came may release the others
-        continue_all();
+        resume();
     };
     stream.socket->async_wait(sending ? asio::ip::tcp::socket::wait_write : asio::ip::tcp::socket::wait_read,
                               ready);
@@ -190,14 +208,6 @@ void Wire::set_low_water_mark(Stream& stream) {
     stream.low_water_mark = mark;
 }
 
-void Wire::finish_if_complete() {
-    if (plan_ == nullptr || open_operations_ > 0)
-        return;
-    plan_ = nullptr;
-    const std::function<void()> done = std::move(done_);
-    done();
-}
-
 std::string Wire::unfinished() const {
     std::string text;
     if (plan_ == nullptr)
@@ -208,8 +218,7 @@ std::string Wire::unfinished() const {
                 continue;
             const std::uint32_t index = stream.operations[stream.next];
             text += fmt::format("{}{} {}: {} of {} bytes of transfer {} of {}", text.empty() ? "" : "; ",
-                                streams == &outgoing_ ? "to" : "from",
-                                endpoints_.at(static_cast<std::size_t>(stream.peer)).text(), progress_[index],
+                                streams == &outgoing_ ? "to" : "from", peer(stream).text(), progress_[index],
                                 plan_->plan.operations[index].range.bytes, stream.next + 1,
                                 stream.operations.size());
         }

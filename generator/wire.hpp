@@ -20,24 +20,27 @@ struct WirePlan {
     explicit WirePlan(RankPlan rank_plan, std::uint64_t segment_bytes);
 
     RankPlan plan;
-    std::map<int, std::vector<std::uint32_t>> sends;    ///< by peer, operations in plan order
-    std::map<int, std::vector<std::uint32_t>> receives; ///< by peer, operations in plan order
-    std::vector<std::uint64_t> segments;                ///< hand-over size of each operation
-    std::vector<bool> followed;                         ///< some send is behind this receive
+    /// By peer and lane of the plan: operations in plan order.
+    std::map<PeerLane, std::vector<std::uint32_t>> sends;
+    std::map<PeerLane, std::vector<std::uint32_t>> receives;
+    std::vector<std::uint64_t> segments; ///< hand-over size of each operation
+    std::vector<bool> followed;          ///< some send is behind this receive
 };
 
-/// Executes one plan at a time on the connections of one rank. A connection's stream is driven by callbacks:
-/// it moves what it may and what the socket takes, then waits for the socket or for an operation that it
-/// depends on. Errors (a peer that closed, a socket error) leave the io_context's run() as exceptions that
-/// name the peer.
+/// Executes one plan at a time on the connections of one queue of a rank; several wires run at once. A
+/// connection's stream is driven by callbacks: it moves what it may and what the socket takes, then waits for
+/// the socket or for an operation that it depends on. Errors (a peer that closed, a socket error) leave the
+/// io_context's run() as exceptions that name the peer.
 class Wire {
 public:
-    Wire(asio::io_context& context, Connections& connections, Payload& payload,
-         const std::vector<Endpoint>& endpoints);
+    /// Takes the connections with lanes `first_lane` to `first_lane + lanes - 1`: lanes 0, 1 ... of its
+    /// plans. Everything given by reference must outlive the wire.
+    Wire(asio::io_context& context, Connections& connections, std::uint32_t first_lane, std::uint32_t lanes,
+         Payload& payload, const std::vector<Endpoint>& endpoints);
 
-    /// Starts the plan on bucket number `bucket`; `done` is called when every operation is complete, perhaps
-    /// before this returns. Both must outlive the run.
-    void start(const WirePlan& plan, std::size_t bucket, std::function<void()> done);
+    /// Starts the plan, which must outlive its run, on bucket number `bucket`. True when it is complete
+    /// already; otherwise `done` is called when every operation is.
+    bool start(const WirePlan& plan, std::uint32_t bucket, std::function<void()> done);
 
     std::uint64_t sent_bytes() const { return sent_bytes_; }         ///< payload since construction
     std::uint64_t received_bytes() const { return received_bytes_; } ///< payload since construction
@@ -47,7 +50,7 @@ public:
 
 private:
     struct Stream {
-        int peer = 0;
+        PeerLane place; ///< lane of the plan
         asio::ip::tcp::socket* socket = nullptr;
         std::vector<std::uint32_t> operations; ///< of the running plan
         std::size_t next = 0;                  ///< the one in progress
@@ -55,14 +58,15 @@ private:
         int low_water_mark = 1;                ///< SO_RCVLOWAT as last set
     };
 
+    void resume();
     void continue_all();
+    const Endpoint& peer(const Stream& stream) const;
     void pump(Stream& stream, bool sending);
     bool move_bytes(Stream& stream, bool sending);
     void wait(Stream& stream, bool sending);
     void set_low_water_mark(Stream& stream);
     std::uint64_t released(std::uint32_t operation) const;
     void advance(Stream& stream, bool sending, std::uint64_t bytes);
-    void finish_if_complete();
 
     asio::io_context& context_;
     Payload& payload_;
@@ -72,7 +76,7 @@ private:
     const WirePlan* plan_ = nullptr;
     std::vector<std::uint64_t> progress_; ///< bytes done of each operation
     std::size_t open_operations_ = 0;
-    std::size_t bucket_ = 0;
+    std::uint32_t bucket_ = 0;
     std::function<void()> done_;
     std::uint64_t sent_bytes_ = 0;
     std::uint64_t received_bytes_ = 0;

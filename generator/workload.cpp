@@ -141,6 +141,14 @@ CollectiveCall Workload::call(Collective what, std::uint64_t bytes, const std::v
     return call;
 }
 
+std::vector<std::uint32_t> queue_slots(const Workload& workload, const std::vector<WorkloadBucket>& buckets) {
+    std::vector<std::uint32_t> slots;
+    std::vector<std::uint32_t> of_group(workload.groups.size(), 0); // its buckets so far
+    for (const WorkloadBucket& bucket : buckets)
+        slots.push_back(of_group.at(bucket.group)++ % workload.collective.in_flight);
+    return slots;
+}
+
 RankPlan bucket_plan(const Workload& workload, const BucketKind& bucket, int rank, int world_size) {
     const std::vector<int> members = workload.groups.at(bucket.group).members_with(rank, world_size);
     const auto self = std::find(members.begin(), members.end(), rank);

@@ -67,6 +67,10 @@ struct Workload {
 /// `byte_scale` multiplies all sizes; a scaled bucket keeps at least one element and whole elements.
 Workload make_workload(const Profile& profile, double byte_scale);
 
+/// Which of its group's `in_flight` queues each bucket of a list uses: the n-th of the group, n mod
+/// in_flight.
+std::vector<std::uint32_t> queue_slots(const Workload& workload, const std::vector<WorkloadBucket>& buckets);
+
 /// What `rank` does in a bucket; nothing when it is in none of the group's members.
 RankPlan bucket_plan(const Workload& workload, const BucketKind& bucket, int rank, int world_size);
 

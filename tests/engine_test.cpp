@@ -186,9 +186,10 @@ TEST_CASE("a peer that never comes is named with the time waited", "[transport]"
                                           {1, "there", "lo", "127.0.0.1", silent.port()}};
     ConnectSettings settings;
     settings.timeout = 300ms;
-    REQUIRE_THROWS_WITH(connect_peers(context, std::move(listener), 0, endpoints, {{1}, {1}}, settings),
-                        Catch::Contains("rank 1 on there") && Catch::Contains("cannot connect") &&
-                            Catch::Contains("no connection from"));
+    REQUIRE_THROWS_WITH(
+        connect_peers(context, std::move(listener), 0, endpoints, {{{.peer = 1}}, {{.peer = 1}}}, settings),
+        Catch::Contains("rank 1 on there") && Catch::Contains("cannot connect") &&
+            Catch::Contains("no connection from"));
 }
 
 TEST_CASE("a fixed port range gives each rank of a host its own port, and says when it is too small",

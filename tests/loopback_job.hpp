@@ -29,13 +29,6 @@ struct JobOptions {
     std::function<void(const std::vector<generator::Endpoint>&)> before_connect;
 };
 
-inline std::vector<generator::Collective> kinds(const std::vector<generator::WorkloadBucket>& buckets) {
-    std::vector<generator::Collective> result;
-    for (const generator::WorkloadBucket& bucket : buckets)
-        result.push_back(bucket.collective);
-    return result;
-}
-
 /// Runs the job; every rank listens on 127.0.0.1, port 0.
 inline std::vector<RankResult> run_job(const generator::Profile& profile, const generator::Workload& workload,
                                        const JobOptions& options) {
@@ -66,9 +59,7 @@ inline std::vector<RankResult> run_job(const generator::Profile& profile, const 
                     Connections connections =
                         connect_peers(*contexts[rank], std::move(listeners[rank]), self, endpoints,
                                       needed_peers(workload, self, options.world_size), connect);
-                    const auto payload = options.verify ? verified_payload(self, options.world_size,
-                                                                           kinds(workload.first_iteration),
-                                                                           kinds(workload.later_iterations))
+                    const auto payload = options.verify ? verified_payload(self, options.world_size, workload)
                                                         : discarded_payload();
                     EngineSettings settings;
                     settings.rank = self;

@@ -1,41 +1,11 @@
+#include "generator/failure.hpp"
 #include "generator/plan.hpp"
+#include "generator/plan_forms.hpp"
 #include "tests/catch.hpp"
-#include "tests/plan_interpreter.hpp"
 
 #include <limits>
 
 using namespace generator;
-
-namespace {
-
-std::vector<RankPlan> all_ranks(const CollectiveCall& call, int world_size) {
-    std::vector<RankPlan> plans;
-    for (int rank = 0; rank < world_size; ++rank)
-        plans.push_back(rank_plan(call, rank, world_size));
-    return plans;
-}
-
-std::vector<RankPlan> all_ranks(Collective collective, int world_size, std::uint64_t bytes,
-                                std::uint64_t element_bytes = 1) {
-    return all_ranks({.collective = collective, .bytes = bytes, .element_bytes = element_bytes}, world_size);
-}
-
-std::vector<tests::Buffer> distinct_buffers(int world_size, std::uint64_t bytes) {
-    std::vector<tests::Buffer> buffers;
-    for (std::uint64_t rank = 0; rank < static_cast<std::uint64_t>(world_size); ++rank) {
-        buffers.emplace_back();
-        for (std::uint64_t i = 0; i < bytes; ++i)
-            buffers.back().push_back((rank + 1) * 1000003 + i * i);
-    }
-    return buffers;
-}
-
-std::vector<std::uint64_t> awkward_sizes(int world_size) {
-    const auto n = static_cast<std::uint64_t>(world_size);
-    return {0, 1, n - 1, n, n + 1, 2 * n + 1, 97};
-}
-
-} // namespace
 
 TEST_CASE("a partition covers every byte once, in order, for any number of parts", "[plan]") {
     const std::uint64_t bytes = GENERATE(0u, 1u, 7u, 8u, 1000u, 1003u);
@@ -58,50 +28,6 @@ TEST_CASE("a partition of almost 2^64 bytes does not overflow", "[plan]") {
     REQUIRE(last.offset + last.bytes == most);
     REQUIRE(last.bytes ==
             most / 32); // 2^64 - 1 = 32 x (2^59 - 1) + 31: the first 31 parts have one byte more
-}
-
-TEST_CASE("after a ring all-reduce every rank holds the sum", "[ring]") {
-    for (int world_size = 1; world_size <= 33; ++world_size)
-        for (const std::uint64_t bytes : awkward_sizes(world_size)) {
-            const auto before = distinct_buffers(world_size, bytes);
-            tests::Buffer sum(bytes, 0);
-            for (const tests::Buffer& buffer : before)
-                for (std::size_t i = 0; i < bytes; ++i)
-                    sum[i] += buffer[i];
-            const auto after = tests::interpret(all_ranks(Collective::all_reduce, world_size, bytes), before);
-            for (const tests::Buffer& buffer : after)
-                REQUIRE(buffer == sum);
-        }
-}
-
-TEST_CASE("after a broadcast every rank holds what rank 0 held", "[ring]") {
-    for (int world_size = 1; world_size <= 33; ++world_size)
-        for (const std::uint64_t bytes : awkward_sizes(world_size)) {
-            const auto before = distinct_buffers(world_size, bytes);
-            const auto after = tests::interpret(all_ranks(Collective::broadcast, world_size, bytes), before);
-            for (const tests::Buffer& buffer : after)
-                REQUIRE(buffer == before[0]);
-        }
-}
-
-TEST_CASE("a ring all-reduce takes 2(N-1) steps and sends 2(N-1) S bytes in all", "[ring]") {
-    // 2 GiB - 4, 2 GiB and 4 GiB + 4: where 32-bit counts break (MPI's int, signed sizes).
-    const std::uint64_t bytes = GENERATE(as<std::uint64_t>{}, 102228128, 2147483644, 2147483648, 4294967300);
-    for (int world_size = 2; world_size <= 33; ++world_size) {
-        std::uint64_t total = 0;
-        for (const RankPlan& plan : all_ranks(Collective::all_reduce, world_size, bytes, 4)) {
-            const auto n = static_cast<std::uint64_t>(world_size);
-            REQUIRE(plan.operations.size() == 2 * 2 * (n - 1)); // a send and a receive each
-            // Each rank sends all chunks twice, less the two it does not pass on: 2(N-1)/N S within two
-            // elements.
-            REQUIRE(
-                static_cast<double>(plan.sent_bytes()) ==
-                Approx(2.0 * static_cast<double>(n - 1) / static_cast<double>(n) * static_cast<double>(bytes))
-                    .margin(8));
-            total += plan.sent_bytes();
-        }
-        REQUIRE(total == 2 * static_cast<std::uint64_t>(world_size - 1) * bytes);
-    }
 }
 
 TEST_CASE("ring of four: rank 1 sends chunks 1 0 3 2 1 0, each behind the receive that brought it",
@@ -127,16 +53,54 @@ TEST_CASE("segments: four per range, at most the profile's size, at least 16 KiB
     REQUIRE(segment_size(1'000'000, 4096) == 4096);
 }
 
-TEST_CASE("the interpreter sees a deadlock and a size that does not fit", "[plan]") {
-    auto plans = all_ranks(Collective::all_reduce, 3, 9);
-    SECTION("a first send that waits for the rank's last receive") {
-        for (RankPlan& plan : plans)
-            plan.operations[0].after = {static_cast<std::uint32_t>(plan.operations.size() - 1)};
-        REQUIRE_THROWS_WITH(tests::interpret(plans, distinct_buffers(3, 9)), "the ranks wait for each other");
-    }
-    SECTION("one send shortened") {
-        plans[1].operations[0].range.bytes -= 1;
-        REQUIRE_THROWS_WITH(tests::interpret(plans, distinct_buffers(3, 9)),
-                            "a receive of another size than its send");
-    }
+TEST_CASE("an index list holds none, one or many, and copies are its own", "[plan]") {
+    IndexList list;
+    REQUIRE(list.empty());
+    REQUIRE(list == IndexList{});
+    list.push_back(7);
+    REQUIRE(list == IndexList{7});
+    IndexList copy = list;
+    copy.push_back(8);
+    copy.append(copy);
+    REQUIRE(copy == std::vector<std::uint32_t>{7, 8, 7, 8});
+    REQUIRE(copy.back() == 8);
+    REQUIRE(list == IndexList{7});
+    const IndexList other = copy;
+    copy = list;
+    REQUIRE(copy.size() == 1);
+    REQUIRE(other.size() == 4);
+    REQUIRE_FALSE(other == copy);
+}
+
+TEST_CASE("what a group cannot do is refused, with the reason", "[plan]") {
+    using Catch::Contains;
+    CHECK_THROWS_AS(check_call({.algorithm = Algorithm::server, .server = 4}, 4), UserError);
+    CHECK_THROWS_WITH(check_call({.algorithm = Algorithm::server, .server = 4}, 4),
+                      "server 4 is not in the group: its 4 ranks have positions 0 to 3");
+    CHECK_THROWS_AS(check_call({.algorithm = Algorithm::server, .server = -1}, 4), UserError);
+    CHECK_NOTHROW(check_call({.algorithm = Algorithm::server, .server = 3}, 4));
+    CHECK_THROWS_WITH(check_call({.collective = Collective::send}, 3),
+                      "a send needs a group of two ranks, sender and receiver; this one has 3");
+    CHECK_NOTHROW(check_call({.collective = Collective::send}, 2));
+    CHECK_THROWS_WITH(check_call({.channels = 0}, 2), Contains("channels"));
+    CHECK_THROWS_WITH(check_call({.sockets = 0}, 2), Contains("sockets"));
+    CHECK_THROWS_AS(rank_plan({.collective = Collective::send}, 0, 3), UserError);
+    const auto hierarchical = [](std::vector<int> hosts) {
+        return CollectiveCall{.algorithm = Algorithm::hierarchical, .hosts = std::move(hosts)};
+    };
+    CHECK_THROWS_WITH(check_call(hierarchical({5, 5, 5, 5}), 4),
+                      "a hierarchical all-reduce needs at least two hosts, and all 4 ranks are on one");
+    CHECK_THROWS_WITH(check_call(hierarchical({}), 1), Contains("there is one rank only"));
+    CHECK_THROWS_WITH(check_call(hierarchical({0, 0, 1}), 3),
+                      "a hierarchical all-reduce needs equally many ranks on every host, and one host has 1, "
+                      "another 2");
+    CHECK_NOTHROW(check_call(hierarchical({}), 3)); // each on a host of its own
+    CHECK_NOTHROW(check_call(hierarchical({1, 0, 0, 1}), 4));
+    CollectiveCall gather = hierarchical({5, 5});
+    gather.collective = Collective::all_gather; // along the ring: hosts do not matter
+    CHECK_NOTHROW(check_call(gather, 2));
+}
+
+TEST_CASE("an operation fits a cache line: plans of a thousand ranks have millions", "[plan]") {
+    REQUIRE(sizeof(Operation) <= 64);
 }

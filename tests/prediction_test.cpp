@@ -1,4 +1,5 @@
 #include "collectors/burstiness.hpp"
+#include "generator/plan_forms.hpp"
 #include "generator/prediction.hpp"
 
 #include <array>

@@ -31,6 +31,10 @@ void add(Timeline& timeline, std::int64_t length, std::int64_t bucket_length, st
     timeline.iterations.push_back({number, start, start + length});
 }
 
+CollectiveStatistics all_reduces(const RunStatistics& statistics) {
+    return statistics.of(Collective::all_reduce);
+}
+
 } // namespace
 
 TEST_CASE("quantiles are values that occurred, by nearest rank", "[statistics]") {
@@ -71,8 +75,8 @@ TEST_CASE("of each iteration and bucket the slowest rank counts", "[statistics]"
     CHECK(statistics.iteration_seconds->p50 == Approx(0.012)); // 12 and 20 ms
     CHECK(statistics.iteration_seconds->mean == Approx(0.016));
     CHECK(statistics.iteration_seconds->max == Approx(0.020));
-    CHECK(statistics.bucket_seconds->p50 == Approx(0.003)); // 3 and 5 ms
-    CHECK(statistics.bucket_seconds->max == Approx(0.005));
+    CHECK(all_reduces(statistics).seconds->p50 == Approx(0.003)); // 3 and 5 ms
+    CHECK(all_reduces(statistics).seconds->max == Approx(0.005));
 }
 
 TEST_CASE("bandwidth is bytes over time of the slowest rank, bus bandwidth 2(N-1)/N of it", "[statistics]") {
@@ -82,8 +86,8 @@ TEST_CASE("bandwidth is bytes over time of the slowest rank, bus bandwidth 2(N-1
         add(timeline, 10 * ms, 1 * ms);
     }
     const RunStatistics statistics = run_statistics(timelines, workload(), 4, 0);
-    CHECK(statistics.algorithm_bytes_per_second.value() == Approx(1e6)); // 4000 B in 4 ms
-    CHECK(statistics.bus_bytes_per_second.value() == Approx(1.5e6));     // 2 x 3/4
+    CHECK(all_reduces(statistics).algorithm_bytes_per_second.value() == Approx(1e6)); // 4000 B in 4 ms
+    CHECK(all_reduces(statistics).bus_bytes_per_second.value() == Approx(1.5e6));     // 2 x 3/4
 }
 
 TEST_CASE("warm-up is left out of everything but the byte counts", "[statistics]") {
@@ -99,8 +103,8 @@ TEST_CASE("warm-up is left out of everything but the byte counts", "[statistics]
     CHECK(statistics.measured_iterations == 1);
     CHECK(statistics.iteration_seconds->max == Approx(0.010));
     CHECK(statistics.lateness_seconds->max == Approx(0.001));
-    CHECK(statistics.bucket_seconds->max == Approx(0.002));
-    CHECK(statistics.algorithm_bytes_per_second.value() == Approx(500'000)); // 1000 B in 2 ms
+    CHECK(all_reduces(statistics).seconds->max == Approx(0.002));
+    CHECK(all_reduces(statistics).algorithm_bytes_per_second.value() == Approx(500'000)); // 1000 B in 2 ms
     CHECK(statistics.sent_bytes == 8'000);
     CHECK(statistics.received_bytes == 7'998);
 }
@@ -114,7 +118,7 @@ TEST_CASE("an iteration that one rank did not finish is left out", "[statistics]
     const RunStatistics statistics = run_statistics(timelines, workload(), 2, 0);
     CHECK(statistics.finished_iterations == 1);
     CHECK(statistics.iteration_seconds->max == Approx(0.010));
-    CHECK(statistics.bucket_seconds->max == Approx(0.001));
+    CHECK(all_reduces(statistics).seconds->max == Approx(0.001));
 }
 
 TEST_CASE("nothing measured is nothing, not zero", "[statistics]") {
@@ -125,10 +129,10 @@ TEST_CASE("nothing measured is nothing, not zero", "[statistics]") {
         CHECK(statistics.finished_iterations == 0);
         CHECK(statistics.measured_iterations == 0);
         CHECK_FALSE(statistics.iteration_seconds);
-        CHECK_FALSE(statistics.bucket_seconds);
+        CHECK_FALSE(all_reduces(statistics).seconds);
         CHECK_FALSE(statistics.lateness_seconds);
-        CHECK_FALSE(statistics.algorithm_bytes_per_second);
-        CHECK_FALSE(statistics.bus_bytes_per_second);
+        CHECK_FALSE(all_reduces(statistics).algorithm_bytes_per_second);
+        CHECK_FALSE(all_reduces(statistics).bus_bytes_per_second);
     }
     CHECK(run_statistics({}, workload(), 0, 0).finished_iterations == 0);
 }
@@ -138,7 +142,7 @@ TEST_CASE("a lone rank has times but no bandwidth", "[statistics]") {
     add(timelines[0], 10 * ms, 0);
     const RunStatistics statistics = run_statistics(timelines, workload(), 1, 0);
     CHECK(statistics.iteration_seconds->max == Approx(0.010));
-    CHECK_FALSE(statistics.bus_bytes_per_second);
+    CHECK_FALSE(all_reduces(statistics).bus_bytes_per_second);
 }
 
 TEST_CASE("broadcasts count as late starts but not as all-reduces", "[statistics]") {
@@ -152,7 +156,36 @@ TEST_CASE("broadcasts count as late starts but not as all-reduces", "[statistics
         timeline.iterations = {{0, 0, 10 * ms}};
     }
     const RunStatistics statistics = run_statistics(timelines, with_broadcast, 2, 0);
-    CHECK(statistics.bucket_seconds->max == Approx(0.003));
+    CHECK(all_reduces(statistics).seconds->max == Approx(0.003));
     CHECK(statistics.lateness_seconds->max == Approx(0.002));
-    CHECK(statistics.algorithm_bytes_per_second.value() == Approx(1e6)); // 3000 B in 3 ms
+    CHECK(all_reduces(statistics).algorithm_bytes_per_second.value() == Approx(1e6)); // 3000 B in 3 ms
+    const CollectiveStatistics broadcasts = statistics.of(Collective::broadcast);
+    CHECK(broadcasts.count == 1);
+    CHECK(broadcasts.bus_bytes_per_second.value() == Approx(64 / 0.007)); // 64 B in 7 ms, factor 1
+}
+
+TEST_CASE("each group of ranks has collectives of its own, with its own number of ranks", "[statistics]") {
+    Workload grouped;
+    grouped.groups = {{"all", {}}, {"pairs", {{0, 1}, {2, 3}}}};
+    grouped.first_iteration = {{{.group = 1, .collective = Collective::all_gather, .bytes = 1'000}},
+                               {{.group = 0, .collective = Collective::reduce_scatter, .bytes = 4'000}}};
+    std::vector<Timeline> timelines(4);
+    for (int rank = 0; rank < 4; ++rank) {
+        Timeline& timeline = timelines[static_cast<std::size_t>(rank)];
+        timeline.rank = rank;
+        // The second pair is slower.
+        timeline.buckets = {{.bucket = 0, .end_ns = rank < 2 ? 1 * ms : 3 * ms, .bytes = 1'000},
+                            {.bucket = 1, .start_ns = 4 * ms, .end_ns = 8 * ms, .bytes = 4'000}};
+        timeline.iterations = {{0, 0, 10 * ms}};
+    }
+    const RunStatistics statistics = run_statistics(timelines, grouped, 4, 0);
+    REQUIRE(statistics.collectives.size() == 2);
+    const CollectiveStatistics gathers = statistics.of(Collective::all_gather);
+    CHECK(gathers.count == 2);
+    CHECK(gathers.bytes == 2'000);
+    CHECK(gathers.algorithm_bytes_per_second.value() == Approx(500'000)); // 2000 B in 1 + 3 ms
+    CHECK(gathers.bus_bytes_per_second.value() == Approx(250'000));       // x 1/2
+    const CollectiveStatistics scatters = statistics.of(Collective::reduce_scatter);
+    CHECK(scatters.algorithm_bytes_per_second.value() == Approx(1e6)); // 4000 B in 4 ms
+    CHECK(scatters.bus_bytes_per_second.value() == Approx(750'000));   // x 3/4
 }

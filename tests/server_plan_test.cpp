@@ -1,7 +1,6 @@
 #include "generator/plan.hpp"
 #include "generator/transfer_plan.hpp"
-#include "tests/catch.hpp"
-#include "tests/plan_interpreter.hpp"
+#include "tests/plan_cases.hpp"
 
 #include <algorithm>
 
@@ -12,23 +11,6 @@ namespace {
 CollectiveCall server_call(std::uint64_t bytes, Service service,
                            Collective collective = Collective::all_reduce) {
     return {.collective = collective, .bytes = bytes, .algorithm = Algorithm::server, .service = service};
-}
-
-std::vector<RankPlan> all_ranks(const CollectiveCall& call, int world_size) {
-    std::vector<RankPlan> plans;
-    for (int rank = 0; rank < world_size; ++rank)
-        plans.push_back(rank_plan(call, rank, world_size));
-    return plans;
-}
-
-std::vector<tests::Buffer> distinct_buffers(int world_size, std::uint64_t bytes) {
-    std::vector<tests::Buffer> buffers;
-    for (std::uint64_t rank = 0; rank < static_cast<std::uint64_t>(world_size); ++rank) {
-        buffers.emplace_back();
-        for (std::uint64_t i = 0; i < bytes; ++i)
-            buffers.back().push_back((rank + 1) * 1000003 + i * i);
-    }
-    return buffers;
 }
 
 std::uint64_t data_bytes(const RankPlan& plan, bool sends) {
@@ -47,33 +29,13 @@ std::size_t signals(const RankPlan& plan, Operation::Kind kind) {
 
 } // namespace
 
-TEST_CASE("after a server's all-reduce every rank holds the sum, in both orders of service", "[server]") {
-    const Service service = GENERATE(Service::sequenced, Service::incast);
-    for (int world_size = 1; world_size <= 33; ++world_size) {
-        const auto n = static_cast<std::uint64_t>(world_size);
-        for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1}, n - 1, n, n + 1, 2 * n + 1}) {
-            const auto before = distinct_buffers(world_size, bytes);
-            tests::Buffer sum(bytes, 0);
-            for (const tests::Buffer& buffer : before)
-                for (std::size_t i = 0; i < bytes; ++i)
-                    sum[i] += buffer[i];
-            for (const auto& buffer :
-                 tests::interpret(all_ranks(server_call(bytes, service), world_size), before))
-                REQUIRE(buffer == sum);
-            for (const auto& buffer : tests::interpret(
-                     all_ranks(server_call(bytes, service, Collective::broadcast), world_size), before))
-                REQUIRE(buffer == before[0]);
-        }
-    }
-}
-
 TEST_CASE("the server sends and receives (N-1) S, every worker S; signals come on top", "[server]") {
     const Service service = GENERATE(Service::sequenced, Service::incast);
     const bool sequenced = service == Service::sequenced;
     // 0, fewer bytes than ranks, ResNet-50, 4 GiB + 5.
     for (const std::uint64_t bytes : {0ull, 1ull, 97ull, 102228128ull, 4294967301ull})
         for (int world_size = 2; world_size <= 33; ++world_size) {
-            const std::vector<RankPlan> plans = all_ranks(server_call(bytes, service), world_size);
+            const std::vector<RankPlan> plans = tests::all_ranks(server_call(bytes, service), world_size);
             const auto workers = static_cast<std::uint64_t>(world_size - 1);
             for (const bool sends : {true, false}) {
                 REQUIRE(data_bytes(plans[0], sends) == workers * bytes);
@@ -121,7 +83,7 @@ TEST_CASE("sequenced: at no moment do two workers push, nor two sums travel", "[
 }
 
 TEST_CASE("incast: every worker may push at once, and every sum follows all adds", "[server]") {
-    const std::vector<RankPlan> plans = all_ranks(server_call(1000, Service::incast), 5);
+    const std::vector<RankPlan> plans = tests::all_ranks(server_call(1000, Service::incast), 5);
     for (std::size_t rank = 1; rank < plans.size(); ++rank) {
         REQUIRE(plans[rank].operations[0].is_send());
         REQUIRE(plans[rank].operations[0].after.empty());
@@ -133,9 +95,9 @@ TEST_CASE("incast: every worker may push at once, and every sum follows all adds
 }
 
 TEST_CASE("a signal that meets data is refused", "[server]") {
-    std::vector<RankPlan> plans = all_ranks(server_call(signal_bytes, Service::sequenced), 2);
+    std::vector<RankPlan> plans = tests::all_ranks(server_call(signal_bytes, Service::sequenced), 2);
     plans[1].operations[0].kind = Operation::Kind::receive_copy;
-    REQUIRE_THROWS_WITH(tests::interpret(plans, distinct_buffers(2, signal_bytes)),
+    REQUIRE_THROWS_WITH(tests::interpret(plans, tests::distinct_buffers({.bytes = signal_bytes}, 2)),
                         "a signal that meets data");
     REQUIRE_THROWS_WITH(join_plans(plans, 262144), Catch::Contains("a signal that meets data"));
 }
