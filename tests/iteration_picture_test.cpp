@@ -51,7 +51,7 @@ TEST_CASE("an iteration is drawn to scale", "[picture]") {
     // Left of the strip: "# " + "collective " + "1 MB " or "size " + "ready " + "needed " = 31 columns. What
     // remains of 71 is 40 columns: 2.5 ms each.
     const std::string text = draw(hundred_milliseconds(), {.width = 71, .ascii = true});
-    CHECK(text == "                            ms |0       |20     |40     |60     |80\n"
+    CHECK(text == "                            ms |0      |20     |40     |60     |80\n"
                   "# collective size ready needed ffffffffffffbbbbbbbbbbbbbbbbbbbbbbbboooo\n"
                   "0 all_reduce 1 MB    50     90                     *---------------|\n"
                   "1 all_reduce 2 MB    90     90                                     *\n"

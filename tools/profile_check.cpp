@@ -41,8 +41,14 @@ public:
     bool has(const Pointer& at) const { return document_.contains(at); }
 
     /// Whether a complaint about `at` can come from what was taken away: something at the same place or
-    /// beside it is gone, or something inside it.
+    /// beside it is gone, or something inside it. Whether tensors are needed depends on the bucketing.
     bool disturbed(const Pointer& at) const {
+        const auto is_gone = [this](const Pointer& place) {
+            return std::ranges::find(gone_, place) != gone_.end();
+        };
+        if (at == Pointer("/model/tensors") &&
+            (is_gone(Pointer("/gradients")) || is_gone(Pointer("/gradients/bucketing"))))
+            return true;
         return std::ranges::any_of(gone_, [&](const Pointer& gone) {
             return gone == at || gone.parent_pointer() == at ||
                    (gone.parent_pointer() == at.parent_pointer() && !has(at));
@@ -77,11 +83,6 @@ public:
     }
 
 private:
-    bool gone_any(std::initializer_list<Pointer> places) const {
-        return std::ranges::any_of(
-            places, [this](const Pointer& at) { return std::ranges::find(gone_, at) != gone_.end(); });
-    }
-
     std::size_t original(const Pointer& list, std::size_t index) const {
         const auto found = gone_items_.find(list.to_string());
         if (found != gone_items_.end())
