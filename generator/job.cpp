@@ -1,6 +1,7 @@
 #include "generator/job.hpp"
 
 #include "generator/agreement.hpp"
+#include "generator/dry_run.hpp"
 #include "generator/engine.hpp"
 #include "generator/nic_sampling.hpp"
 #include "generator/plan_book.hpp"
@@ -53,7 +54,8 @@ public:
     Job(const CommandLine& command, MpiSession& session) : session_(session), control_(session), context_(1) {
         Agreement agreement = agree(command, control_);
         if (leads() && agreement.record.profile.run.dry_run)
-            fmt::print("{}", dry_run_text(agreement));
+            fmt::print("{}",
+                       agreement.record.profile.run.json ? dry_run_json(agreement) : dry_run_text(agreement));
         record_ = std::move(agreement.record);
         workload_ = std::move(agreement.workload);
     }
