@@ -118,9 +118,15 @@ void add_field_options(FieldOptions& options) {
         "Interface by name (eth0), prefix (eth*) or network (10.0.0.0/8); default: the one by which the "
         "other hosts are reached, lo on one host");
     options.text("--ports", "/network/ports", "Ports to listen on: one per rank of a host, e.g. 20000-20007");
-    options.text("--algorithm", "/collective/algorithm", "ring, or server: all to rank 0 and back");
+    options.text("--algorithm", "/collective/algorithm",
+                 "ring, server, sharded_server, halving_doubling, double_binary_tree or hierarchical");
     options.text("--service", "/collective/service",
                  "Of the server: sequenced (one worker after another) or incast (all at once)");
+    options.number("--server-rank", "/collective/server_rank", "Of the server: which rank it is");
+    options.number("--channels", "/collective/channels", "Parallel plans that share each bucket");
+    options.number("--sockets-per-channel", "/collective/sockets_per_channel",
+                   "Connections that share each transfer of a channel");
+    options.number("--in-flight", "/collective/in_flight", "Collectives at the same time: NCCL 1, Gloo 2");
     options.text("--congestion-control", "/network/congestion_control",
                  "TCP congestion control of the data connections; default: the kernel's");
     options.text(

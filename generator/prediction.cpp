@@ -42,10 +42,6 @@ private:
     std::map<BucketKind, TransferPlan> plans_;
 };
 
-bool has_jitter(const Profile& profile) {
-    return profile.jitter.drift_sd > 0 || profile.jitter.white_sd > 0;
-}
-
 /// When the last bucket of an iteration ended on the last rank.
 double quiet_from(const std::vector<IterationTimes>& ranks) {
     return std::max_element(
@@ -57,7 +53,7 @@ double quiet_from(const std::vector<IterationTimes>& ranks) {
 /// The time after which everything repeats: all ranks start iteration `last + 1` as much later than iteration
 /// `last`, and nothing of one iteration is in flight when the next begins its first bucket. 0 if it does not.
 double period(const Profile& profile, const Workload& workload, const FluidModel& model, std::uint32_t last) {
-    if (has_jitter(profile) || last == 0)
+    if (varies(profile) || last == 0)
         return 0;
     const std::vector<IterationTimes>& ranks = model.iterations()[last];
     const double length = ranks[0].end - ranks[0].start;
@@ -123,7 +119,7 @@ Prediction predict(const Profile& profile, const Workload& workload, int world_s
     if (link.payload_bytes_per_second() <= 0)
         throw std::invalid_argument("a prediction needs the line rate");
     const std::uint32_t most =
-        has_jitter(profile) ? most_iterations_with_jitter : profile.run.warmup + most_iterations_alike;
+        varies(profile) ? most_iterations_with_jitter : profile.run.warmup + most_iterations_alike;
     Prediction prediction;
     prediction.world_size = world_size;
     FluidJob job;

@@ -42,6 +42,35 @@ void read_model(ObjectReader section, const ProfileSource& source, Profile& prof
     throw std::invalid_argument(origin.name(path) + ": " + rule);
 }
 
+/// What is sharded is known from tensors.
+void check_sharding(const Profile& profile, const Origin& origin) {
+    const Bucketing bucketing = profile.gradients.bucketing;
+    const std::string_view sharding = choice_name(sharding_names, profile.gradients.sharding);
+    if (profile.gradients.sharding == Sharding::none) {
+        return;
+    }
+    if (bucketing == Bucketing::explicit_list) {
+        fail(origin, "/gradients/sharding",
+             fmt::format("\"{}\" needs /model/tensors; with /gradients/bucketing \"explicit\" list its "
+                         "reduce_scatter and all_gather as buckets",
+                         sharding));
+    }
+    if (profile.gradients.sharding != Sharding::fsdp) {
+        return;
+    }
+    if (bucketing != Bucketing::single) {
+        fail(origin, "/gradients/bucketing",
+             fmt::format(
+                 "must be \"single\" with /gradients/sharding \"fsdp\", which sends the model's units, is "
+                 "\"{}\"",
+                 choice_name(bucketing_names, bucketing)));
+    }
+    if (profile.model.units.empty()) {
+        fail(origin, "/gradients/sharding",
+             "\"fsdp\" needs \"units\" in the tensor list, " + profile.model_file);
+    }
+}
+
 /// Buckets come either from the profile or from tensors.
 void check_buckets(const Profile& profile, const Origin& origin) {
     const std::string_view bucketing = choice_name(bucketing_names, profile.gradients.bucketing);
@@ -54,6 +83,10 @@ void check_buckets(const Profile& profile, const Origin& origin) {
         if (!profile.gradients.buckets.empty()) {
             fail(origin, "/gradients/buckets",
                  fmt::format("only with \"bucketing\": \"explicit\", is \"{}\"", bucketing));
+        }
+        if (!profile.groups.empty()) {
+            fail(origin, "/groups",
+                 fmt::format("only with /gradients/bucketing \"explicit\", is \"{}\"", bucketing));
         }
         return;
     }
@@ -72,6 +105,8 @@ void check_buckets(const Profile& profile, const Origin& origin) {
 /// Rules between fields.
 void check(const Profile& profile, const Origin& origin) {
     check_buckets(profile, origin);
+    check_sharding(profile, origin);
+    check_launch_order(profile, origin);
     const RunSettings& run = profile.run;
     if (run.iterations && run.warmup >= *run.iterations) {
         // Of the two, name the one that an option set.
@@ -103,7 +138,8 @@ Profile parse(const ProfileSource& source, const std::vector<Override>& override
     profile.description = root.text("description").value_or("");
     read_model(root.section("model"), source, profile);
     read_compute(root.section("compute"), profile);
-    profile.gradients = read_gradients(root.section("gradients"));
+    profile.groups = read_groups(root.section("groups"));
+    profile.gradients = read_gradients(root.section("gradients"), profile.groups);
     profile.collective = read_collective(root.section("collective"));
     profile.network = read_network(root.section("network"));
     profile.scale = read_scale(root.section("scale"));

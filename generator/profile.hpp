@@ -2,6 +2,7 @@
 
 #include "collectors/units.hpp"
 #include "generator/failure.hpp"
+#include "generator/group.hpp"
 #include "generator/model.hpp"
 #include "generator/plan.hpp"
 
@@ -24,8 +25,18 @@ class ProfileError : public UserError {
     using UserError::UserError;
 };
 
-enum class ReadyCurve { arithmetic, fp32, tensor, uniform }; ///< when gradients become ready during backward
-enum class Bucketing { single, ddp, per_tensor, explicit_list };
+/// When gradients become ready during backward; `points` are given by the profile.
+enum class ReadyCurve { arithmetic, fp32, tensor, uniform, points };
+enum class Bucketing { single, ddp, per_tensor, explicit_list, horovod, partitioned };
+enum class Sharding { none, zero1, fsdp }; ///< what the ranks share out among them: see `make_workload`
+
+/// A corner of a ready curve: so much of the backward pass has passed when so many bytes are ready.
+struct CurvePoint {
+    double backward = 0; ///< fraction of the backward pass
+    double bytes = 0;    ///< fraction of the gradients' bytes
+
+    bool operator==(const CurvePoint&) const = default;
+};
 
 /// Forward, backward and optimizer time of one iteration.
 struct ComputeTimes {
@@ -37,42 +48,86 @@ struct ComputeTimes {
     bool operator==(const ComputeTimes&) const = default;
 };
 
-/// T_i = T (1 + drift + white): drift is AR(1). Standard deviations are shares of T.
+/// Rare iterations that take much longer: with `probability`, the time is multiplied by a Pareto number, at
+/// least `factor`, of which the share (factor / x)^shape exceeds x.
+struct HeavyTail {
+    double probability = 0; ///< of each iteration, on each rank by itself
+    double factor = 2;
+    std::uint32_t shape = 3;
+
+    bool operator==(const HeavyTail&) const = default;
+};
+
+/// T_i = T (1 + drift + white) x tail: drift is AR(1). Standard deviations are shares of T.
 struct Jitter {
     double drift_sd = 0;
     double drift_rho = 0.9;
     double white_sd = 0;
+    HeavyTail heavy_tail;
 
     bool operator==(const Jitter&) const = default;
 };
 
-/// A bucket that the profile gives directly, instead of deriving it from tensors.
+/// A rank waits for input before its forward pass: by chance, each rank by itself, or in every n-th iteration
+/// on all ranks.
+struct InputStalls {
+    double probability = 0;
+    std::uint32_t every = 0; ///< 0: by chance
+    nanoseconds time{0};
+
+    bool operator==(const InputStalls&) const = default;
+};
+
+/// Ranks that compute slower for a while.
+struct Straggler {
+    std::vector<int> ranks;
+    double factor = 1; ///< on the time of an iteration
+    std::uint32_t from = 0;
+    std::optional<std::uint32_t> to; ///< last iteration; empty: until the end
+    double probability = 1;          ///< of each iteration, on each of the ranks by itself
+
+    bool operator==(const Straggler&) const = default;
+};
+
+/// A bucket that the profile gives directly, instead of deriving it from tensors. Times count from the start
+/// of the iteration, in the rank's own computing.
 struct ExplicitBucket {
     std::uint64_t bytes = 0;
-    nanoseconds ready_after{0}; ///< from the start of the iteration
+    nanoseconds ready_after{0};
+    std::optional<nanoseconds> needed_at; ///< empty: where the optimizer starts
+    Collective collective = Collective::all_reduce;
+    std::uint32_t group = 0;  ///< 0: all ranks; else the profile's group number `group` - 1
+    std::uint32_t repeat = 1; ///< so many copies,
+    nanoseconds every{0};     ///< each so much later than the one before
 
     bool operator==(const ExplicitBucket&) const = default;
 };
 
 struct GradientSettings {
     Bucketing bucketing = Bucketing::single;
-    std::uint64_t first_bucket_bytes = 1048576; ///< ddp: cap of the first bucket
-    std::uint64_t bucket_cap_bytes = 26214400;  ///< ddp: cap of the others
-    bool first_iteration_single = true;         ///< ddp: iteration 0 sends the model as one bucket
-    bool overlap = false;                       ///< false: every bucket is ready after backward
-    bool broadcast_buffers = false;             ///< rank 0 broadcasts batch-norm buffers before forward
-    std::vector<ExplicitBucket> buckets;        ///< explicit_list
+    std::uint64_t first_bucket_bytes = 1048576;            ///< ddp: cap of the first bucket
+    std::uint64_t bucket_cap_bytes = 26214400;             ///< ddp: cap of the others
+    std::uint64_t fusion_threshold = 134217728;            ///< horovod: most bytes in one message
+    nanoseconds cycle_time = std::chrono::milliseconds(1); ///< horovod: between two looks at what is ready
+    std::uint64_t partition_bytes = 4096000;               ///< partitioned: most bytes of one piece
+    Sharding sharding = Sharding::none;
+    std::uint32_t prefetch = 1;          ///< fsdp: units that are gathered ahead
+    bool first_iteration_single = true;  ///< ddp: iteration 0 sends the model as one bucket
+    bool overlap = false;                ///< false: every bucket is ready after backward
+    bool broadcast_buffers = false;      ///< rank 0 broadcasts batch-norm buffers before forward
+    std::vector<ExplicitBucket> buckets; ///< explicit_list
 
     bool operator==(const GradientSettings&) const = default;
 };
 
 struct CollectiveSettings {
     Algorithm algorithm = Algorithm::ring;
-    Service service = Service::sequenced;  ///< of the server
-    std::uint32_t channels = 1;            ///< parallel plans that share each bucket
-    std::uint32_t sockets_per_channel = 1; ///< connections that share each transfer
-    std::uint32_t in_flight = 1;           ///< collectives of one group at a time (NCCL 1, Gloo 2)
-    std::uint64_t segment_bytes = 262144;  ///< a chunk is handed on in pieces of this size
+    Service service = Service::sequenced; ///< of the server
+    int server_rank = 0;                  ///< of the whole job
+    std::uint32_t channels = 1;           ///< parallel plans that share the bytes
+    std::uint32_t sockets_per_channel = 1;
+    std::uint32_t in_flight = 1;          ///< collectives of one group at the same time
+    std::uint64_t segment_bytes = 262144; ///< a chunk is handed on in pieces of this size
 
     bool operator==(const CollectiveSettings&) const = default;
 };
@@ -132,9 +187,14 @@ struct Profile {
     std::string model_file; ///< path of the tensor list as the profile names it; empty without one
     Model model;            ///< no tensors when buckets are given explicitly
     ElementType element_type = ElementType::fp32;
-    ComputeTimes compute;
+    ComputeTimes compute;                 ///< one forward and backward pass, and the optimizer
+    std::uint32_t accumulation_steps = 1; ///< forward and backward passes per iteration
     ReadyCurve ready_curve = ReadyCurve::fp32;
+    std::vector<CurvePoint> curve_points; ///< of ReadyCurve::points, from (0, 0) to (1, 1)
     Jitter jitter;
+    InputStalls input_stalls;
+    std::vector<Straggler> stragglers;
+    std::vector<Group> groups; ///< that explicit buckets name, by name
     GradientSettings gradients;
     CollectiveSettings collective;
     NetworkSettings network;

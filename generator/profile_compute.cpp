@@ -3,6 +3,7 @@
 #include "generator/profile_reader.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -30,15 +31,6 @@ ComputeTimes split(nanoseconds total, const Shares& shares) {
     times.optimizer = std::min(part(shares.optimizer), total - times.forward);
     times.backward = total - times.forward - times.optimizer;
     return times;
-}
-
-Jitter read_jitter(ObjectReader section) {
-    Jitter jitter;
-    jitter.drift_sd = section.number("drift_sd", {0, 1}).value_or(jitter.drift_sd);
-    jitter.drift_rho = section.number("drift_rho", {0, 0.9999}).value_or(jitter.drift_rho);
-    jitter.white_sd = section.number("white_sd", {0, 1}).value_or(jitter.white_sd);
-    section.finish();
-    return jitter;
 }
 
 /// The compute section as it stands; its three ways to say the times exclude each other.
@@ -102,6 +94,56 @@ ComputeTimes compute_times(const ObjectReader& section, const ComputeFields& fie
     return split(nanoseconds(std::llround(seconds * 1e9)), shares);
 }
 
+/// A corner of the curve, which goes neither back nor down.
+CurvePoint read_point(const ObjectReader& section, const nlohmann::json& value, const CurvePoint& before,
+                      std::size_t index) {
+    const std::string place = "/" + std::to_string(index);
+    const auto is_number = [](const nlohmann::json& item) { return item.is_number(); };
+    if (!value.is_array() || value.size() != 2 || !std::all_of(value.begin(), value.end(), is_number)) {
+        section.fail_below("ready_curve", place, "must be [backward fraction, bytes fraction]");
+    }
+    const CurvePoint point{value[0].get<double>(), value[1].get<double>()};
+    for (const double fraction : {point.backward, point.bytes}) {
+        if (fraction < 0 || fraction > 1) {
+            section.fail_below("ready_curve", place,
+                               fmt::format("must be fractions, 0 to 1, is {}", fraction));
+        }
+    }
+    if (point.backward < before.backward || point.bytes < before.bytes) {
+        section.fail_below("ready_curve", place,
+                           fmt::format("must not go back behind [{}, {}], is [{}, {}]", before.backward,
+                                       before.bytes, point.backward, point.bytes));
+    }
+    return point;
+}
+
+/// The name of a curve, or its corners; (0, 0) and (1, 1) need not be given.
+void read_ready_curve(ObjectReader& section, Profile& profile) {
+    const nlohmann::json* value = section.raw("ready_curve");
+    if (value == nullptr) {
+        return;
+    }
+    if (!value->is_array()) {
+        profile.ready_curve = static_cast<ReadyCurve>(*section.choice("ready_curve", ready_curve_names));
+        return;
+    }
+    if (value->empty()) {
+        section.fail("ready_curve", "must have points, is an empty list");
+    }
+    profile.ready_curve = ReadyCurve::points;
+    std::vector<CurvePoint>& points = profile.curve_points;
+    points.push_back({0, 0});
+    for (std::size_t i = 0; i < value->size(); ++i) {
+        const CurvePoint point = read_point(section, (*value)[i], points.back(), i);
+        if (!(point == points.back())) {
+            points.push_back(point);
+        }
+    }
+    if (!(points.back() == CurvePoint{1, 1})) {
+        points.push_back({1, 1});
+    }
+}
+
 } // namespace
 
 void read_compute(ObjectReader section, Profile& profile) {
@@ -115,10 +157,10 @@ void read_compute(ObjectReader section, Profile& profile) {
     fields.forward = section.duration("forward", part_range);
     fields.backward = section.duration("backward", part_range);
     fields.optimizer = section.duration("optimizer", part_range);
-    if (const auto curve = section.choice("ready_curve", ready_curve_names)) {
-        profile.ready_curve = static_cast<ReadyCurve>(*curve);
-    }
-    profile.jitter = read_jitter(section.section("jitter"));
+    profile.accumulation_steps =
+        static_cast<std::uint32_t>(section.count("accumulation_steps", {1, 1000}).value_or(1));
+    read_ready_curve(section, profile);
+    read_variation(section, profile);
     section.finish();
     profile.compute = compute_times(section, fields);
 }

@@ -35,29 +35,110 @@ json model_json(const Profile& profile) {
             {"element_type", choice_name(element_type_names, profile.element_type)}};
 }
 
+json curve_json(const Profile& profile) {
+    if (profile.ready_curve != ReadyCurve::points) {
+        return choice_name(ready_curve_names, profile.ready_curve);
+    }
+    json points = json::array();
+    for (const CurvePoint& point : profile.curve_points) {
+        points.push_back({point.backward, point.bytes});
+    }
+    return points;
+}
+
+json jitter_json(const Jitter& jitter) {
+    return {{"drift_sd", jitter.drift_sd},
+            {"drift_rho", jitter.drift_rho},
+            {"white_sd", jitter.white_sd},
+            {"heavy_tail",
+             {{"probability", jitter.heavy_tail.probability},
+              {"factor", jitter.heavy_tail.factor},
+              {"shape", jitter.heavy_tail.shape}}}};
+}
+
+json stalls_json(const InputStalls& stalls) {
+    json result{{"time_ns", in_nanoseconds(stalls.time)}};
+    if (stalls.every > 0) {
+        result["every"] = stalls.every;
+    } else {
+        result["probability"] = stalls.probability;
+    }
+    return stalls == InputStalls{} ? json(nullptr) : result;
+}
+
+json stragglers_json(const std::vector<Straggler>& stragglers) {
+    json list = json::array();
+    for (const Straggler& straggler : stragglers) {
+        list.push_back({{"ranks", straggler.ranks},
+                        {"factor", straggler.factor},
+                        {"from", straggler.from},
+                        {"to", or_null(straggler.to)},
+                        {"probability", straggler.probability}});
+    }
+    return list;
+}
+
 json compute_json(const Profile& profile) {
     return {{"forward_ns", in_nanoseconds(profile.compute.forward)},
             {"backward_ns", in_nanoseconds(profile.compute.backward)},
             {"optimizer_ns", in_nanoseconds(profile.compute.optimizer)},
-            {"ready_curve", choice_name(ready_curve_names, profile.ready_curve)},
-            {"jitter",
-             {{"drift_sd", profile.jitter.drift_sd},
-              {"drift_rho", profile.jitter.drift_rho},
-              {"white_sd", profile.jitter.white_sd}}}};
+            {"accumulation_steps", profile.accumulation_steps},
+            {"ready_curve", curve_json(profile)},
+            {"jitter", jitter_json(profile.jitter)},
+            {"input_stalls", stalls_json(profile.input_stalls)},
+            {"stragglers", stragglers_json(profile.stragglers)}};
 }
 
-json gradients_json(const GradientSettings& gradients) {
+json groups_json(const std::vector<Group>& groups) {
+    json result = json::object();
+    for (const Group& group : groups) {
+        result[group.name] = group.members;
+    }
+    return result;
+}
+
+json bucket_json(const ExplicitBucket& bucket, const std::vector<Group>& groups) {
+    json needed_at(nullptr);
+    if (bucket.needed_at) {
+        needed_at = in_nanoseconds(*bucket.needed_at);
+    }
+    return {{"bytes", bucket.bytes},
+            {"ready_after_ns", in_nanoseconds(bucket.ready_after)},
+            {"needed_at_ns", needed_at},
+            {"collective", choice_name(collective_names, bucket.collective)},
+            {"group", bucket.group == 0 ? std::string("all") : groups[bucket.group - 1].name},
+            {"repeat", bucket.repeat},
+            {"every_ns", in_nanoseconds(bucket.every)}};
+}
+
+json gradients_json(const Profile& profile) {
+    const GradientSettings& gradients = profile.gradients;
     json buckets = json::array();
     for (const ExplicitBucket& bucket : gradients.buckets) {
-        buckets.push_back({{"bytes", bucket.bytes}, {"ready_after_ns", in_nanoseconds(bucket.ready_after)}});
+        buckets.push_back(bucket_json(bucket, profile.groups));
     }
     return {{"bucketing", choice_name(bucketing_names, gradients.bucketing)},
             {"first_bucket_bytes", gradients.first_bucket_bytes},
             {"bucket_cap_bytes", gradients.bucket_cap_bytes},
+            {"fusion_threshold", gradients.fusion_threshold},
+            {"cycle_time_ns", in_nanoseconds(gradients.cycle_time)},
+            {"partition_bytes", gradients.partition_bytes},
             {"first_iteration_single", gradients.first_iteration_single},
             {"overlap", gradients.overlap},
             {"broadcast_buffers", gradients.broadcast_buffers},
+            {"sharding", choice_name(sharding_names, gradients.sharding)},
+            {"prefetch", gradients.prefetch},
             {"buckets", buckets}};
+}
+
+json collective_json(const CollectiveSettings& collective) {
+    return {{"algorithm", choice_name(algorithm_names, collective.algorithm)},
+            {"service", choice_name(service_names, collective.service)},
+            {"server_rank", collective.server_rank},
+            {"channels", collective.channels},
+            {"sockets_per_channel", collective.sockets_per_channel},
+            {"in_flight", collective.in_flight},
+            {"segment_bytes", collective.segment_bytes}};
 }
 
 json network_json(const NetworkSettings& network) {
@@ -90,11 +171,9 @@ json effective(const Profile& profile) {
             {"description", profile.description},
             {"model", model_json(profile)},
             {"compute", compute_json(profile)},
-            {"gradients", gradients_json(profile.gradients)},
-            {"collective",
-             {{"algorithm", choice_name(algorithm_names, profile.collective.algorithm)},
-              {"service", choice_name(service_names, profile.collective.service)},
-              {"segment_bytes", profile.collective.segment_bytes}}},
+            {"groups", groups_json(profile.groups)},
+            {"gradients", gradients_json(profile)},
+            {"collective", collective_json(profile.collective)},
             {"network", network_json(profile.network)},
             {"scale",
              {{"bytes", profile.scale.bytes},

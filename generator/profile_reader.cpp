@@ -60,8 +60,12 @@ ObjectReader::ObjectReader(const json& object, const Origin& origin, std::string
 }
 
 void ObjectReader::fail(std::string_view key, const std::string& rule) const {
+    fail_below(key, "", rule);
+}
+
+void ObjectReader::fail_below(std::string_view key, const std::string& below, const std::string& rule) const {
     const std::string path = key.empty() ? path_ : child_path(path_, key);
-    throw std::invalid_argument(origin_->name(path) + ": " + rule);
+    throw std::invalid_argument(origin_->name(path + below) + ": " + rule);
 }
 
 const json* ObjectReader::raw(std::string_view key) {
@@ -197,6 +201,14 @@ std::vector<ObjectReader> ObjectReader::sections(std::string_view key) {
         readers.emplace_back(item, *origin_, child_path(path, std::to_string(readers.size())));
     }
     return readers;
+}
+
+std::vector<std::string> ObjectReader::keys() const {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : object_->items()) {
+        keys.push_back(key);
+    }
+    return keys;
 }
 
 void ObjectReader::finish() const {

@@ -66,8 +66,13 @@ public:
     ObjectReader section(std::string_view key);               ///< an absent section reads as an empty one
     std::vector<ObjectReader> sections(std::string_view key); ///< a list of objects
 
+    std::vector<std::string> keys() const; ///< all that the object has
+
     void finish() const; ///< throws at the first key that no getter asked for
     [[noreturn]] void fail(std::string_view key, const std::string& rule) const;
+    /// Of something inside the field: `below` is its JSON path from there, such as "/3/0".
+    [[noreturn]] void fail_below(std::string_view key, const std::string& below,
+                                 const std::string& rule) const;
 
 private:
     /// A quantity: text that says its unit, or a number under a key that says it.

@@ -17,43 +17,14 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Range<std::uint64_t> size_range{1, std::numeric_limits<std::int64_t>::max()};
 constexpr Range<std::uint64_t> segment_range{1024, std::uint64_t{1} << 30};
+constexpr Range<std::uint64_t> rank_range{0, std::numeric_limits<std::int32_t>::max()};
+constexpr Range<std::uint64_t> parallel_range{1, 64}; // of channels, sockets, collectives in flight
 constexpr Range<std::uint64_t> counter_range{1, std::numeric_limits<std::uint32_t>::max()};
 constexpr Range<double> scale_range{1e-9, 1e6};
 constexpr Range<nanoseconds> long_range{milliseconds(1), hours(24 * 366)};
 constexpr Range<nanoseconds> timeout_range{milliseconds(1), hours(1)};
 constexpr std::string_view port_rule = "must be \"auto\", a port, or a range such as \"42000-42063\"";
-
-ExplicitBucket read_bucket(ObjectReader section) {
-    ExplicitBucket bucket;
-    const auto bytes = section.bytes("bytes", size_range);
-    bucket.ready_after =
-        section.duration("ready_after", {nanoseconds(0), hours(24)}).value_or(bucket.ready_after);
-    section.finish();
-    if (!bytes) {
-        section.fail("bytes", "required");
-    }
-    bucket.bytes = *bytes;
-    return bucket;
-}
-
-/// Buckets are reduced in order, so they become ready in order; together they must fit into 63 bits.
-void check_buckets(const std::vector<ExplicitBucket>& buckets, const std::vector<ObjectReader>& sections) {
-    std::uint64_t total = 0;
-    for (std::size_t i = 0; i < buckets.size(); ++i) {
-        if (buckets[i].bytes > size_range.most - total) {
-            sections[i].fail("bytes",
-                             fmt::format("all buckets together must be at most {}", size_range.most));
-        }
-        total += buckets[i].bytes;
-        if (i > 0 && buckets[i].ready_after < buckets[i - 1].ready_after) {
-            sections[i].fail("ready_after",
-                             fmt::format("must not be before the previous bucket's, {}, is {}",
-                                         shown(buckets[i - 1].ready_after), shown(buckets[i].ready_after)));
-        }
-    }
-}
 
 /// A port number, 1 to 65535; 0 if `text` is none.
 std::uint16_t port_number(std::string_view text) {
@@ -96,28 +67,6 @@ std::string read_congestion_control(ObjectReader& section) {
 
 } // namespace
 
-GradientSettings read_gradients(ObjectReader section) {
-    GradientSettings gradients;
-    if (const auto bucketing = section.choice("bucketing", bucketing_names)) {
-        gradients.bucketing = static_cast<Bucketing>(*bucketing);
-    }
-    gradients.first_bucket_bytes =
-        section.bytes("first_bucket_bytes", size_range).value_or(gradients.first_bucket_bytes);
-    gradients.bucket_cap_bytes =
-        section.bytes("bucket_cap_bytes", size_range).value_or(gradients.bucket_cap_bytes);
-    gradients.first_iteration_single =
-        section.flag("first_iteration_single").value_or(gradients.first_iteration_single);
-    gradients.overlap = section.flag("overlap").value_or(gradients.overlap);
-    gradients.broadcast_buffers = section.flag("broadcast_buffers").value_or(gradients.broadcast_buffers);
-    const std::vector<ObjectReader> buckets = section.sections("buckets");
-    for (const ObjectReader& bucket : buckets) {
-        gradients.buckets.push_back(read_bucket(bucket));
-    }
-    section.finish();
-    check_buckets(gradients.buckets, buckets);
-    return gradients;
-}
-
 CollectiveSettings read_collective(ObjectReader section) {
     CollectiveSettings collective;
     if (const auto algorithm = section.choice("algorithm", algorithm_names)) {
@@ -130,6 +79,13 @@ CollectiveSettings read_collective(ObjectReader section) {
         section.fail("service", fmt::format("incast needs /collective/algorithm \"server\", is \"{}\"",
                                             choice_name(algorithm_names, collective.algorithm)));
     }
+    collective.server_rank = static_cast<int>(section.count("server_rank", rank_range).value_or(0));
+    const auto parallel = [&section](std::string_view key) {
+        return static_cast<std::uint32_t>(section.count(key, parallel_range).value_or(1));
+    };
+    collective.channels = parallel("channels");
+    collective.sockets_per_channel = parallel("sockets_per_channel");
+    collective.in_flight = parallel("in_flight");
     collective.segment_bytes =
         section.bytes("segment_bytes", segment_range).value_or(collective.segment_bytes);
     section.finish();

@@ -1,3 +1,4 @@
+#include "generator/profile_sections.hpp"
 #include "generator/run_record.hpp"
 #include "generator/switch_results.hpp"
 
@@ -77,10 +78,11 @@ std::string nic_bytes_text(const InterfaceResult& result) {
 }
 
 std::string algorithm_text(const CollectiveSettings& collective) {
-    if (collective.algorithm == Algorithm::ring)
-        return "ring";
-    return collective.service == Service::incast ? "server on rank 0, all workers at once (incast)"
-                                                 : "server on rank 0, one worker after another";
+    if (collective.algorithm != Algorithm::server)
+        return std::string(choice_name(algorithm_names, collective.algorithm));
+    return fmt::format("server on rank {}, {}", collective.server_rank,
+                       collective.service == Service::incast ? "all workers at once (incast)"
+                                                             : "one worker after another");
 }
 
 std::string cpu_text(const RunRecord& record) {

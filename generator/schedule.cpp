@@ -2,31 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 namespace generator {
 namespace {
-
-/// splitmix64 (Steele, Lea, Flood 2014): a good mix of any 64-bit value.
-std::uint64_t mix(std::uint64_t value) {
-    value += 0x9e3779b97f4a7c15u;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-}
-
-/// A random number of mean 0 and standard deviation 1, nearly normal: the sum of twelve uniform numbers less
-/// six. Additions alone, so that every machine gets the same bits; std::normal_distribution differs between
-/// libraries.
-double nearly_normal(std::uint64_t seed, std::uint64_t stream, std::uint64_t rank, std::int64_t index) {
-    std::uint64_t state = mix(mix(mix(seed ^ mix(stream)) ^ rank) ^ static_cast<std::uint64_t>(index));
-    double sum = -6;
-    for (int i = 0; i < 12; ++i) {
-        state = mix(state);
-        sum += static_cast<double>(state >> 11) * 0x1p-53;
-    }
-    return sum;
-}
 
 nanoseconds scaled(nanoseconds time, double factor) {
     return nanoseconds(std::llround(static_cast<double>(time.count()) * factor));
@@ -34,35 +14,34 @@ nanoseconds scaled(nanoseconds time, double factor) {
 
 } // namespace
 
-double jitter_factor(const Jitter& jitter, std::uint64_t seed, int rank, std::uint32_t iteration) {
-    enum : std::uint64_t { drift_stream = 1, white_stream = 2 };
-    constexpr std::int64_t memory = 512; // terms of the moving-average form; 0.95^512 = 4e-12
-    const auto stream_rank = static_cast<std::uint64_t>(rank);
-    double drift = 0;
-    if (jitter.drift_sd > 0) {
-        double weight = jitter.drift_sd * std::sqrt(1 - jitter.drift_rho * jitter.drift_rho);
-        for (std::int64_t back = 0; back < memory; ++back, weight *= jitter.drift_rho)
-            drift += weight * nearly_normal(seed, drift_stream, stream_rank, iteration - back);
-    }
-    double white = 0;
-    if (jitter.white_sd > 0)
-        white = jitter.white_sd * nearly_normal(seed, white_stream, stream_rank, iteration);
-    return std::max(0.1, 1 + drift + white);
-}
-
 IterationSchedule iteration_schedule(const Profile& profile, const Workload& workload, int rank,
                                      std::uint32_t iteration) {
-    const double factor =
-        profile.scale.time * jitter_factor(profile.jitter, profile.run.seed, rank, iteration);
+    const std::uint64_t seed = profile.run.seed;
+    const double factor = profile.scale.time * jitter_factor(profile.jitter, seed, rank, iteration) *
+                          straggler_factor(profile.stragglers, seed, rank, iteration);
+    // Input comes before the forward pass: it shifts everything.
+    const nanoseconds stall =
+        scaled(input_stall(profile.input_stalls, seed, rank, iteration), profile.scale.time);
     IterationSchedule schedule;
-    schedule.compute = scaled(workload.compute, factor);
+    schedule.compute = stall + scaled(workload.compute, factor);
     const std::vector<WorkloadBucket>& buckets = workload.buckets(iteration);
     const std::vector<std::uint32_t> slots = queue_slots(workload, buckets);
-    for (std::uint32_t number = 0; number < buckets.size(); ++number) {
-        const WorkloadBucket& bucket = buckets[number];
-        if (workload.groups[bucket.group].takes_part(rank))
-            schedule.buckets.push_back({bucket, number, slots[number], scaled(bucket.ready_after, factor),
-                                        scaled(bucket.needed_at, factor)});
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+        Bucket bucket{buckets[i], static_cast<std::uint32_t>(i), slots[i],
+                      stall + scaled(buckets[i].ready_after, factor),
+                      stall + scaled(buckets[i].needed_at, factor)};
+        const std::optional<std::size_t> position = workload.groups[bucket.group].position_of(rank);
+        if (!position)
+            continue;
+        if (bucket.collective == Collective::send) {
+            if (*position > 1)
+                continue;
+            if (*position == 0)
+                bucket.needed_at = schedule.compute; // nobody waits for what was sent
+            else
+                bucket.ready_after = bucket.needed_at; // asks for it when it cannot go on without
+        }
+        schedule.buckets.push_back(bucket);
     }
     return schedule;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/variation.hpp"
 #include "generator/workload.hpp"
 
 #include <cstdint>
@@ -42,13 +43,9 @@ struct ComputeStep {
 std::vector<ComputeStep> compute_steps(const IterationSchedule& schedule);
 
 /// The schedule of `iteration` on `rank`. Pure: the same profile, rank and iteration give the same schedule
-/// on every machine, to the nanosecond (the random numbers use integers and IEEE additions only). The first
-/// iteration of DDP with a single bucket sends it after backward.
+/// on every machine, to the nanosecond (see variation.hpp). A `send` is launched at ready_after by its
+/// sender, who needs it by the end of the iteration; its receiver launches it at needed_at and waits for it.
 IterationSchedule iteration_schedule(const Profile& profile, const Workload& workload, int rank,
                                      std::uint32_t iteration);
-
-/// Factor on compute time: 1 + AR(1) drift + white part, never below 0.1; drawn from seed, rank and
-/// iteration, so that any iteration can be replayed alone.
-double jitter_factor(const Jitter& jitter, std::uint64_t seed, int rank, std::uint32_t iteration);
 
 } // namespace generator

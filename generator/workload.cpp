@@ -1,80 +1,15 @@
 #include "generator/workload.hpp"
 
+#include "generator/bucketing.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace generator {
 namespace {
 
-double ready_fraction(const Tensor& tensor, ReadyCurve curve, std::size_t tensor_count) {
-    switch (curve) {
-    case ReadyCurve::arithmetic:
-        return tensor.ready_arithmetic;
-    case ReadyCurve::fp32:
-        return tensor.ready_fp32;
-    case ReadyCurve::tensor:
-        return tensor.ready_tensor;
-    case ReadyCurve::uniform:
-        return (tensor.ready_order + 1.0) / static_cast<double>(tensor_count);
-    }
-    return 1;
-}
-
-nanoseconds share(nanoseconds time, double fraction) {
-    return nanoseconds(std::llround(static_cast<double>(time.count()) * fraction));
-}
-
-std::vector<Tensor> in_ready_order(std::vector<Tensor> tensors) {
-    std::sort(tensors.begin(), tensors.end(),
-              [](const Tensor& a, const Tensor& b) { return a.ready_order < b.ready_order; });
-    return tensors;
-}
-
-/// Fuses the gradients in ready order; `closes` says whether bucket number i of `bytes` bytes is full.
-template <class Closes>
-std::vector<WorkloadBucket> fuse(const Profile& profile, std::uint64_t element_bytes, Closes closes) {
-    std::vector<WorkloadBucket> buckets;
-    WorkloadBucket open;
-    const ComputeTimes& compute = profile.compute;
-    for (const Tensor& tensor : in_ready_order(profile.model.tensors)) {
-        const double ready = ready_fraction(tensor, profile.ready_curve, profile.model.tensors.size());
-        open.ready_after = std::max(open.ready_after, compute.forward + share(compute.backward, ready));
-        open.bytes += tensor.elements * element_bytes;
-        ++open.tensors;
-        if (closes(buckets.size(), open.bytes)) {
-            buckets.push_back(open);
-            open = {};
-        }
-    }
-    if (open.tensors > 0)
-        buckets.push_back(open);
-    return buckets;
-}
-
-std::vector<WorkloadBucket> gradient_buckets(const Profile& profile, std::uint64_t element_bytes,
-                                             Bucketing bucketing) {
-    const GradientSettings& gradients = profile.gradients;
-    switch (bucketing) {
-    case Bucketing::single:
-        return fuse(profile, element_bytes, [](std::size_t, std::uint64_t) { return false; });
-    case Bucketing::per_tensor:
-        return fuse(profile, element_bytes, [](std::size_t, std::uint64_t) { return true; });
-    case Bucketing::ddp:
-        return fuse(profile, element_bytes, [&](std::size_t number, std::uint64_t bytes) {
-            return bytes >= (number == 0 ? gradients.first_bucket_bytes : gradients.bucket_cap_bytes);
-        });
-    case Bucketing::explicit_list:
-        break;
-    }
-    std::vector<WorkloadBucket> buckets;
-    for (const ExplicitBucket& given : gradients.buckets)
-        buckets.push_back({{.bytes = given.bytes}, 0, given.ready_after});
-    return buckets;
-}
-
-/// DDP's rank 0 broadcasts batch-norm running statistics (float32) and batch counters (int64) before each
-/// forward.
+/// DDP's rank 0 broadcasts batch-norm running statistics (float32) and batch counters (int64) before the
+/// first forward pass of an iteration.
 std::vector<WorkloadBucket> buffer_broadcasts(const Model& model) {
     std::vector<WorkloadBucket> buckets;
     for (const std::uint64_t bytes : {model.buffer_fp32_elements * 4, model.buffer_int64_elements * 8})
@@ -83,48 +18,40 @@ std::vector<WorkloadBucket> buffer_broadcasts(const Model& model) {
     return buckets;
 }
 
-std::vector<WorkloadBucket> iteration_buckets(const Profile& profile, std::uint64_t element_bytes,
-                                              Bucketing bucketing, double scale) {
-    const nanoseconds backward_end = profile.compute.forward + profile.compute.backward;
-    std::vector<WorkloadBucket> buckets;
-    if (profile.gradients.broadcast_buffers)
-        buckets = buffer_broadcasts(profile.model);
-    for (WorkloadBucket bucket : gradient_buckets(profile, element_bytes, bucketing)) {
-        if (!profile.gradients.overlap && bucketing != Bucketing::explicit_list)
-            bucket.ready_after = backward_end;
-        buckets.push_back(bucket);
+IterationBuckets model_buckets(const Profile& profile, Bucketing bucketing) {
+    switch (profile.gradients.sharding) {
+    case Sharding::none:
+        break;
+    case Sharding::zero1:
+        return with_sharded_optimizer(gradient_buckets(profile, bucketing), profile);
+    case Sharding::fsdp:
+        return unit_buckets(profile);
     }
-    for (WorkloadBucket& bucket : buckets) {
-        bucket.bytes = scale_bytes(bucket.bytes, scale, element_bytes);
-    }
-    nanoseconds optimizer_start = backward_end; // it needs all gradients
-    for (const WorkloadBucket& bucket : buckets)
-        optimizer_start = std::max(optimizer_start, bucket.ready_after);
-    for (WorkloadBucket& bucket : buckets)
-        bucket.needed_at = optimizer_start;
-    return buckets;
+    return bucketing == Bucketing::explicit_list ? explicit_buckets(profile)
+                                                 : gradient_buckets(profile, bucketing);
+}
+
+/// Buffers come first.
+IterationBuckets iteration_buckets(const Profile& profile, Bucketing bucketing) {
+    IterationBuckets iteration = model_buckets(profile, bucketing);
+    if (!profile.gradients.broadcast_buffers)
+        return iteration;
+    std::vector<WorkloadBucket> all = buffer_broadcasts(profile.model);
+    for (WorkloadBucket& bucket : all)
+        bucket.needed_at = iteration.optimizer_start;
+    all.insert(all.end(), iteration.buckets.begin(), iteration.buckets.end());
+    iteration.buckets = std::move(all);
+    return iteration;
+}
+
+nanoseconds end_of(const IterationBuckets& iteration, nanoseconds optimizer) {
+    nanoseconds end = iteration.optimizer_start + optimizer;
+    for (const WorkloadBucket& bucket : iteration.buckets)
+        end = std::max({end, bucket.ready_after, bucket.needed_at});
+    return end;
 }
 
 } // namespace
-
-bool Group::takes_part(int rank) const {
-    return members.empty() || std::any_of(members.begin(), members.end(), [rank](const auto& some) {
-               return std::find(some.begin(), some.end(), rank) != some.end();
-           });
-}
-
-std::vector<int> Group::members_with(int rank, int world_size) const {
-    std::vector<int> all;
-    if (members.empty()) {
-        all.resize(static_cast<std::size_t>(world_size));
-        std::iota(all.begin(), all.end(), 0);
-        return all;
-    }
-    for (const std::vector<int>& some : members)
-        if (std::find(some.begin(), some.end(), rank) != some.end())
-            return some;
-    return {};
-}
 
 CollectiveCall Workload::call(Collective what, std::uint64_t bytes, const std::vector<int>& members) const {
     CollectiveCall call;
@@ -135,6 +62,8 @@ CollectiveCall Workload::call(Collective what, std::uint64_t bytes, const std::v
     call.service = collective.service;
     call.channels = collective.channels;
     call.sockets = collective.sockets_per_channel;
+    const auto server = std::find(members.begin(), members.end(), collective.server_rank);
+    call.server = server == members.end() ? 0 : static_cast<int>(server - members.begin());
     if (!hosts.empty())
         for (const int member : members)
             call.hosts.push_back(hosts.at(static_cast<std::size_t>(member)));
@@ -163,16 +92,18 @@ Workload make_workload(const Profile& profile, double byte_scale) {
     Workload workload;
     workload.element_bytes = element_bytes(profile.element_type);
     workload.collective = profile.collective;
-    const Bucketing bucketing = profile.gradients.bucketing;
-    workload.later_iterations = iteration_buckets(profile, workload.element_bytes, bucketing, byte_scale);
-    const bool whole_model_first = bucketing == Bucketing::ddp && profile.gradients.first_iteration_single;
-    workload.first_iteration =
-        whole_model_first ? iteration_buckets(profile, workload.element_bytes, Bucketing::single, byte_scale)
-                          : workload.later_iterations;
-    nanoseconds optimizer_start = profile.compute.forward + profile.compute.backward;
-    for (const WorkloadBucket& bucket : workload.later_iterations)
-        optimizer_start = std::max(optimizer_start, bucket.needed_at);
-    workload.compute = optimizer_start + profile.compute.optimizer;
+    workload.groups.insert(workload.groups.end(), profile.groups.begin(), profile.groups.end());
+    const GradientSettings& gradients = profile.gradients;
+    IterationBuckets later = iteration_buckets(profile, gradients.bucketing);
+    const bool whole_model_first = gradients.bucketing == Bucketing::ddp && gradients.first_iteration_single;
+    IterationBuckets first = whole_model_first ? iteration_buckets(profile, Bucketing::single) : later;
+    const nanoseconds optimizer = profile.compute.optimizer;
+    workload.compute = std::max(end_of(first, optimizer), end_of(later, optimizer));
+    for (IterationBuckets* iteration : {&first, &later})
+        for (WorkloadBucket& bucket : iteration->buckets)
+            bucket.bytes = scale_bytes(bucket.bytes, byte_scale, workload.element_bytes);
+    workload.first_iteration = std::move(first.buckets);
+    workload.later_iterations = std::move(later.buckets);
     return workload;
 }
 

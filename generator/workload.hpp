@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/group.hpp"
 #include "generator/plan.hpp"
 #include "generator/profile.hpp"
 
@@ -8,18 +9,6 @@
 #include <vector>
 
 namespace generator {
-
-/// The ranks that take part in a collective: a communicator, or several of one kind (the tensor-parallel
-/// groups of a job, say), of which each rank is in one at most. Each has connections and a queue of its own,
-/// as a communicator of NCCL has. A `send` goes from the first member to the second.
-struct Group {
-    std::string name;
-    std::vector<std::vector<int>> members; ///< in ring order; empty: all ranks together
-
-    /// The members among which `rank` is, of `world_size` ranks; empty when it takes no part.
-    std::vector<int> members_with(int rank, int world_size) const;
-    bool takes_part(int rank) const;
-};
 
 /// What decides a bucket's plan.
 struct BucketKind {
@@ -31,7 +20,8 @@ struct BucketKind {
 };
 
 /// One bucket of the workload, before any iteration is timed. Its times are positions in the rank's own
-/// computing: the clock that stands still while the rank has to wait for a bucket.
+/// computing: the clock that stands still while the rank has to wait for a bucket. Of a `send`, ready_after
+/// is a position of the sender and needed_at one of the receiver.
 struct WorkloadBucket : BucketKind {
     std::size_t tensors = 0; ///< how many gradients are fused in it; 0 for buffers and explicit buckets
     nanoseconds ready_after{0};
@@ -48,7 +38,8 @@ struct Workload {
     CollectiveSettings collective;
     std::vector<int> hosts; ///< of each rank; empty: each on a host of its own
 
-    /// What the members of the bucket's group with `rank` call. `members`: from `Group::members_with`.
+    /// What the members of the bucket's group with `rank` call. `members`: from `Group::members_with`. The
+    /// server is the profile's server rank, or the first member where that rank takes no part.
     CollectiveCall call(Collective what, std::uint64_t bytes, const std::vector<int>& members) const;
 
     const std::vector<WorkloadBucket>& buckets(std::uint32_t iteration) const {
@@ -56,15 +47,20 @@ struct Workload {
     }
 };
 
-/// Tensors to buckets, by the profile's policy:
-///   single      one bucket with everything
-///   per_tensor  one bucket per gradient, in gradient-ready order
-///   ddp         PyTorch DistributedDataParallel (reducer source): walk the gradients in ready order, close a
-///   bucket
-///               when its size reaches the cap, first cap 1 MiB, then 25 MiB; the first iteration sends the
-///               whole model
-///   explicit    as given
-/// `byte_scale` multiplies all sizes; a scaled bucket keeps at least one element and whole elements.
+/// The buckets of a profile, by its bucketing and sharding:
+///   single       one bucket with everything
+///   per_tensor   one bucket per gradient, in gradient-ready order
+///   ddp          PyTorch DistributedDataParallel (reducer source): walk the gradients in ready order, close
+///   a
+///                bucket when its size reaches the cap, first cap 1 MiB, then 25 MiB; the first iteration
+///                sends the whole model
+///   horovod      every cycle fuses the gradients that became ready since the last one, up to the threshold
+///   partitioned  BytePS: each gradient cut into pieces
+///   explicit     as given
+/// `zero1` reduce-scatters each bucket and all-gathers it after the optimizer; `fsdp` all-gathers each unit
+/// of the model before its forward and its backward pass and reduce-scatters it after. Gradients are sent by
+/// the last of the accumulation steps. `byte_scale` multiplies all sizes; a scaled bucket keeps at least one
+/// element and whole elements.
 Workload make_workload(const Profile& profile, double byte_scale);
 
 /// Which of its group's `in_flight` queues each bucket of a list uses: the n-th of the group, n mod

@@ -88,11 +88,12 @@ void compare_keys(const nlohmann::json& schema, const nlohmann::json::json_point
             return readme.find(text) != std::string::npos;
         };
         INFO(key);
-        CHECK((in_readme(key + "`") || in_readme("`" + key + ".") || in_readme("### " + key + "\n")));
+        CHECK((in_readme(key + "`") || in_readme("`" + key + ".") || in_readme("." + key + ".") ||
+               in_readme("### " + key + "\n")));
         if (field.contains("properties")) {
             compare_keys(field, path / key);
         }
-        if (key == "buckets") {
+        if (field.contains("items") && field.at("items").contains("properties")) {
             compare_keys(field.at("items"), path / key / 0);
         }
     }

@@ -91,10 +91,10 @@ TEST_CASE("a profile with a duration alone has no limit of iterations", "[profil
 }
 
 TEST_CASE("a misspelt key is an error with its path and the nearest known key", "[profile]") {
-    CHECK(
-        error_of(gradients("\"bukcet_mb\": 25")) ==
-        "test.json: /gradients/bukcet_mb: unknown key; did you mean \"bucketing\"? known keys: bucketing, "
-        "first_bucket_bytes, bucket_cap_bytes, first_iteration_single, overlap, broadcast_buffers, buckets");
+    CHECK(error_of(gradients("\"bukcet_mb\": 25")) ==
+          "test.json: /gradients/bukcet_mb: unknown key; did you mean \"bucketing\"? known keys: bucketing, "
+          "first_bucket_bytes, bucket_cap_bytes, fusion_threshold, cycle_time, partition_bytes, "
+          "first_iteration_single, overlap, broadcast_buffers, sharding, prefetch, buckets");
     CHECK_THAT(
         error_of(with(R"("rnu": {})")),
         Catch::Matchers::StartsWith("test.json: /rnu: unknown key; did you mean \"run\"? known keys: "));
@@ -128,7 +128,8 @@ TEST_CASE("each rule names the path, the rule and the value", "[profile]") {
          "/run/duration_ms: \"duration\" says the same; give one of them"},
         {R"("run": {"duration_s": 1e300})", "/run/duration_s: must be at most 31622400 s, is 1e+300"},
         {R"("collective": {"algorithm": "rnig"})",
-         "/collective/algorithm: must be one of ring, server, is \"rnig\"; did you mean \"ring\"?"},
+         "/collective/algorithm: must be one of ring, server, sharded_server, halving_doubling, "
+         "double_binary_tree, hierarchical, is \"rnig\"; did you mean \"ring\"?"},
         {R"("collective": {"service": "sequence"})", "/collective/service: must be one of sequenced, incast, "
                                                      "is \"sequence\"; did you mean \"sequenced\"?"},
         {R"("collective": {"service": "incast"})",

@@ -146,6 +146,45 @@ TEST_CASE("no jitter makes an iteration shorter than a tenth", "[schedule]") {
     CHECK(least == 0.1); // one draw in six lies below 0.1
 }
 
+TEST_CASE("a rank's schedule has the buckets of its own groups, each in the queue of its turn",
+          "[schedule]") {
+    const Profile profile = parse_profile(
+        {"test.json", R"({"compute": {"forward": "40ms", "backward": "60ms"}, "collective": {"in_flight": 2},
+        "groups": {"left": [[0, 1]], "tensor": [[0, 2], [3, 1]]},
+        "gradients": {"bucketing": "explicit", "buckets": [
+        {"bytes": 4, "group": "tensor", "ready_after": "10ms", "needed_at": "10ms", "repeat": 3, "every": "10ms"},
+        {"bytes": 8, "group": "left"}, {"bytes": 16, "ready_after": "90ms"}]}})",
+         ""});
+    // groups by name: 0 all, 1 left, 2 tensor
+    const std::vector<Bucket> tensor{{{2, Collective::all_reduce, 4}, 0, 0, 10ms, 10ms},
+                                     {{2, Collective::all_reduce, 4}, 1, 1, 20ms, 20ms},
+                                     {{2, Collective::all_reduce, 4}, 2, 0, 30ms, 30ms}};
+    const Bucket left{{1, Collective::all_reduce, 8}, 3, 0, 0ms, 100ms};
+    const Bucket all{{0, Collective::all_reduce, 16}, 4, 0, 90ms, 100ms};
+    for (const int rank : {0, 1}) {
+        const std::vector<Bucket> expected{tensor[0], tensor[1], tensor[2], left, all};
+        CHECK(schedule_of(profile, rank).buckets == expected);
+    }
+    CHECK(schedule_of(profile, 3).buckets == std::vector<Bucket>{tensor[0], tensor[1], tensor[2], all});
+    CHECK(schedule_of(profile, 4).buckets == std::vector<Bucket>{all});
+}
+
+TEST_CASE("a send is launched early by its sender and, by its receiver, where it is needed", "[schedule]") {
+    const Profile profile = parse_profile(
+        {"test.json", R"({"compute": {"forward": "40ms", "backward": "60ms", "optimizer": "5ms"},
+        "groups": {"stage": [[2, 0], [1, 3]]},
+        "gradients": {"bucketing": "explicit", "buckets": [
+        {"bytes": 4, "collective": "send", "group": "stage", "ready_after": "30ms", "needed_at": "0s"}]}})",
+         ""});
+    const Bucket sender{{1, Collective::send, 4}, 0, 0, 30ms, 105ms};
+    const Bucket receiver{{1, Collective::send, 4}, 0, 0, 0ms, 0ms};
+    for (const int rank : {2, 1})
+        CHECK(schedule_of(profile, rank).buckets == std::vector<Bucket>{sender});
+    for (const int rank : {0, 3})
+        CHECK(schedule_of(profile, rank).buckets == std::vector<Bucket>{receiver});
+    CHECK(schedule_of(profile, 4).buckets.empty());
+}
+
 TEST_CASE("computing launches what is ready before it waits for what is needed", "[schedule]") {
     IterationSchedule schedule;
     schedule.compute = 30ms;

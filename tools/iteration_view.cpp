@@ -1,9 +1,9 @@
 #include "tools/iteration_view.hpp"
 
+#include "generator/bucketing.hpp"
 #include "generator/schedule.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -13,21 +13,26 @@ namespace {
 
 using namespace generator;
 
-/// Forward and backward as the profile says, the optimizer at the end; all stretched as this iteration is.
-std::vector<Phase> phases(const Profile& profile, nanoseconds workload_compute, nanoseconds compute) {
-    const double factor = workload_compute.count() == 0 ? 1
-                                                        : static_cast<double>(compute.count()) /
-                                                              static_cast<double>(workload_compute.count());
-    const auto scaled = [factor](nanoseconds time) {
-        return nanoseconds(std::llround(static_cast<double>(time.count()) * factor));
-    };
-    const ComputeTimes& times = profile.compute;
-    std::vector<Phase> all{
-        {Phase::Kind::forward, nanoseconds(0), scaled(times.forward)},
-        {Phase::Kind::backward, scaled(times.forward), scaled(times.forward + times.backward)},
-        {Phase::Kind::optimizer, scaled(workload_compute - times.optimizer), compute}};
-    std::erase_if(all, [](const Phase& phase) { return phase.begin >= phase.end; });
-    return all;
+/// Every forward and backward pass, then the optimizer, stretched and shifted as this iteration is.
+std::vector<Phase> phases(const Profile& profile, const Workload& workload, int rank, std::uint32_t iteration,
+                          nanoseconds compute) {
+    const std::uint64_t seed = profile.run.seed;
+    const nanoseconds stall =
+        share(input_stall(profile.input_stalls, seed, rank, iteration), profile.scale.time);
+    const double factor = workload.compute.count() == 0 ? 1
+                                                        : static_cast<double>((compute - stall).count()) /
+                                                              static_cast<double>(workload.compute.count());
+    const auto at = [&](nanoseconds position) { return stall + share(position, factor); };
+    const Passes all = passes(profile);
+    std::vector<Phase> result;
+    for (std::uint32_t step = 0; step < all.steps; ++step) {
+        const nanoseconds forward = all.forward_start(step), backward = all.backward_start(step);
+        result.push_back({Phase::Kind::forward, at(forward), at(backward)});
+        result.push_back({Phase::Kind::backward, at(backward), at(backward + all.times.backward)});
+    }
+    result.push_back({Phase::Kind::optimizer, at(workload.compute - profile.compute.optimizer), compute});
+    std::erase_if(result, [](const Phase& phase) { return phase.begin >= phase.end; });
+    return result;
 }
 
 /// The kind of phase in which a bucket becomes ready; what becomes ready where a phase ends belongs to it.
@@ -62,7 +67,7 @@ IterationView view_iteration(const Profile& profile, int rank, std::uint32_t ite
     const IterationSchedule schedule = iteration_schedule(profile, workload, rank, iteration);
     IterationView view;
     view.compute = schedule.compute;
-    view.phases = phases(profile, workload.compute, schedule.compute);
+    view.phases = phases(profile, workload, rank, iteration, schedule.compute);
     for (const Bucket& bucket : schedule.buckets)
         view.buckets.push_back({bucket.number, bucket.collective, workload.groups.at(bucket.group).name,
                                 bucket.bytes, workload.buckets(iteration)[bucket.number].tensors,

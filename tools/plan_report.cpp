@@ -43,17 +43,15 @@ Range range_of(const std::vector<std::uint64_t>& values) {
     return {*least, *most};
 }
 
-/// Jitter aside, which differs between ranks and iterations.
+/// Without what differs between ranks and iterations.
 IterationPlan iteration_plan(const Profile& profile, const Workload& workload, std::uint32_t iteration,
                              int ranks) {
-    Profile steady = profile;
-    steady.jitter = {};
-    const IterationSchedule schedule = iteration_schedule(steady, workload, 0, iteration);
     const std::vector<WorkloadBucket>& buckets = workload.buckets(iteration);
     IterationPlan plan;
-    for (std::size_t i = 0; i < buckets.size(); ++i)
-        plan.buckets.push_back(
-            {buckets[i].collective, buckets[i].bytes, buckets[i].tensors, schedule.buckets[i].ready_after});
+    for (const WorkloadBucket& bucket : buckets)
+        plan.buckets.push_back({bucket.collective, bucket.bytes, bucket.tensors,
+                                nanoseconds(std::llround(static_cast<double>(bucket.ready_after.count()) *
+                                                         profile.scale.time))});
     std::vector<std::uint64_t> bytes(static_cast<std::size_t>(ranks), 0);
     std::vector<std::uint64_t> transfers(bytes);
     for (int rank = 0; rank < ranks; ++rank)
@@ -86,9 +84,8 @@ std::optional<BandwidthEstimate> largest_all_reduce(const Profile& profile, cons
             estimate.bytes = std::max(estimate.bytes, bucket.bytes);
     if (estimate.bytes == 0 || report.settings.ranks < 2)
         return std::nullopt;
-    Profile alone = profile;
+    Profile alone = without_variation(profile);
     alone.compute = {};
-    alone.jitter = {};
     alone.run.warmup = 0;
     alone.gradients.bucketing = Bucketing::explicit_list;
     Workload one = workload; // its algorithm

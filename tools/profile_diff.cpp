@@ -1,6 +1,7 @@
 #include "tools/profile_diff.hpp"
 
 #include "collectors/units.hpp"
+#include "generator/variation.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -87,9 +88,8 @@ std::vector<Fact> facts(const IterationView& left, const IterationView& right) {
             both("computing", [](const auto& view) { return collectors::format_duration(view.compute); })};
 }
 
-IterationView steady_view(Profile profile) {
-    profile.jitter = {};
-    return view_iteration(profile, 0, 1);
+IterationView steady_view(const Profile& profile) {
+    return view_iteration(generator::without_variation(profile), 0, 1);
 }
 
 } // namespace

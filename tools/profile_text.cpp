@@ -1,6 +1,7 @@
 #include "tools/profile_text.hpp"
 
 #include "collectors/units.hpp"
+#include "generator/variation.hpp"
 
 #include <fmt/format.h>
 
@@ -65,8 +66,7 @@ std::string scale_text(const Profile& profile) {
 ProfileSummary summarize(const ProfileListing& listing) {
     ProfileSummary summary{.listing = listing};
     try {
-        Profile profile = parse_profile(load_profile(listing.path.string(), {}));
-        profile.jitter = {};
+        Profile profile = without_variation(parse_profile(load_profile(listing.path.string(), {})));
         profile.network.line_rate.reset();
         const IterationView view = view_iteration(profile, 0, 1);
         summary.model = profile.model.name;
