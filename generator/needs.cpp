@@ -71,8 +71,9 @@ std::string text(std::uint64_t bytes) {
 Needs estimate_needs(const Profile& profile, const Workload& workload, const Placement& placement) {
     const RunSettings& run = profile.run;
     const IterationTime iteration = iteration_time(profile, workload, placement);
-    const double limit = run.duration ? seconds(*run.duration) : std::numeric_limits<double>::infinity();
-    const double by_number = run.iterations ? static_cast<double>(*run.iterations) : limit / iteration.least;
+    constexpr double endless = std::numeric_limits<double>::infinity();
+    const double limit = run.duration ? seconds(*run.duration) : endless;
+    const double by_number = run.iterations ? static_cast<double>(*run.iterations) : endless;
     const double iterations = std::min(by_number, limit / iteration.least + 1);
     // The likely number is no larger, for the likely iteration is longer. A slow network may leave one alone.
     const double likely_iterations = std::min(by_number, limit / iteration.likely + 1);

@@ -87,9 +87,20 @@ TEST_CASE("a tied embedding is in the last bucket, whose gradients are ready whe
     CHECK((last.ready_after == profile.compute.forward + profile.compute.backward));
 }
 
+TEST_CASE("Llama-2-7B is gathered in forward and backward, and its gradients are scattered", "[zoo]") {
+    const Profile profile = loaded("llama2-7b");
+    CHECK(static_cast<double>(profile.compute.total() / 1us) == Approx(2'178'649).margin(1)); // 2 / 0.918 s
+    const Workload workload = make_workload(profile, 1);
+    const std::uint64_t parameters = 2 * 6'738'415'616; // bytes in bf16
+    CHECK(bytes_of(workload.later_iterations, Collective::reduce_scatter) == parameters);
+    // The last unit (norm and head) is still there when backward begins.
+    CHECK(bytes_of(workload.later_iterations, Collective::all_gather) ==
+          2 * parameters - 2 * (131'072'000 + 4'096));
+}
+
 TEST_CASE("every shipped profile loads, and four hosts at 1 Gbit/s carry it", "[zoo]") {
     const std::vector<ProfileListing> listings = list_profiles({shipped});
-    CHECK(listings.size() >= 11);
+    CHECK(listings.size() >= 12);
     for (const ProfileListing& listing : listings) {
         INFO(listing.name);
         CHECK_FALSE(listing.description.empty());
