@@ -188,6 +188,17 @@ complete_runs() {
     "${mpi[@]}" -n 4 "$gradburst" smoke --dry-run
   check "a dry run tells the bytes" prints "629145600 B in 100 iterations" # 100 x 4 x 1,572,864
   check "a dry run leaves nothing" bash -c '[[ -z $(ls dry) ]]'
+  check "a dry run tells what it takes" prints "in the run directory"
+  check "a dry run as JSON succeeds" exits_with 0 "${mpi[@]}" -n 4 "$gradburst" smoke --dry-run --json
+  check "a dry run as JSON is JSON" python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["format"] == "gradburst-dry-run/1" and r["run_sent_bytes"] == 629145600 and len(r["ranks"]) == 4
+assert all(rank["sent_bytes_per_iteration"] == 1572864 and rank["peers"] == 1 for rank in r["ranks"])' stdout
+  check "a dry run of a lone rank succeeds" exits_with 0 "$gradburst" smoke --dry-run
+  check "a dry run of a lone rank says that it sends nothing" prints "sends nothing: one rank has nobody to send to"
+  check "a dry run that cannot fit succeeds" \
+    exits_with 0 "${mpi[@]}" -n 2 "$gradburst" smoke --dry-run --verify --scale-bytes 1000000
+  check "a dry run that cannot fit warns" prints "WARNING: MEMORY: "
   check "--list-profiles succeeds" exits_with 0 "$gradburst" --list-profiles
   check "--list-profiles names the shipped ones" prints "resnet50-ddp"
 
@@ -211,6 +222,8 @@ JSON
     "${mpi[@]}" -n 2 "$gradburst" smoke --ports 5-4
   fails 2 "2 are not enough for the 3 ranks" "too few ports are refused" \
     "${mpi[@]}" -n 3 "$gradburst" smoke --ports 21000-21001
+  fails 2 "of memory at least" "a run that cannot fit into memory is refused" \
+    "${mpi[@]}" -n 2 "$gradburst" smoke --verify --scale-bytes 1000000
   fails 2 "--nonsense" "an unknown option is refused" "${mpi[@]}" -n 2 "$gradburst" smoke --nonsense
   fails 2 "SLURM_NTASKS says 4" "a lone rank of four is refused" env SLURM_NTASKS=4 "$gradburst" smoke
   fails 1 "start all ranks with the same options" "ranks with other options are refused" \
