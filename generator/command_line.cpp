@@ -139,7 +139,7 @@ void add_field_options(FieldOptions& options) {
                  "Of the NIC counters: 500us resolves windows from 5 ms on");
     options.text("--out", "/run/out", "Run directory; default: gradburst-<UTC time>");
     options.flag("--overwrite", "/run/overwrite", "Replace a run that is in --out");
-    options.flag("--json", "/run/json", "Print run.json (or the dry run) as JSON instead of text");
+    options.flag("--json", "/run/json", "Print run.json, or the dry run as JSON, instead of text");
 }
 
 std::string joined(int argument_count, const char* const* arguments) {

@@ -273,14 +273,19 @@ PYTHON
 
 full_disk() {
   ((EUID == 0)) && unshare -m true 2>/dev/null || { echo "skipped: a full disk needs root"; return; }
-  # The trace of 3 s at 100 us outgrows 256 KiB; run.json of the start fits.
+  # Whoever shares the disk fills it while the run of 3 s is on.
   check "a disk that fills up ends the run with an error" exits_with 1 unshare -m bash -c '
-    mkdir disk && mount -t tmpfs -o size=256k tmpfs disk || exit 99
-    "$@"; code=$?; cp -r disk disk-copy; exit $code' - \
+    mkdir disk && mount -t tmpfs -o size=4m tmpfs disk || exit 99
+    { sleep 1.5; head -c 4M /dev/zero >disk/other 2>/dev/null; } &
+    "$@"; code=$?; rm -f disk/other; cp -r disk disk-copy; exit $code' - \
     "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 150 --interval 100us --out "$work/disk/run"
   check "it says so" grep -q "No space left on device" stderr
   check "run.json is valid" json disk-copy/run/run.json 'r["status"] == "failed" and r["error"]'
   check "the kept part of the trace is readable" report_of disk-copy/run/nic/*.lo.csv
+  # Its trace of 3 s at 100 us takes 12 bytes per line at least: more than 256 KiB.
+  fails 2 "traces and timeline need 372 kB at least" "a run that cannot fit onto the disk is refused" unshare -m bash -c '
+    mount -t tmpfs -o size=256k tmpfs disk || exit 99
+    "$@"' - "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 150 --interval 100us --out "$work/disk/run"
 }
 
 # Starts a long run in the background and waits until traffic flows. Sets mpirun_pid.
