@@ -2,6 +2,7 @@
 
 #include "generator/free_space.hpp"
 #include "generator/link.hpp"
+#include "generator/profile_ranks.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +12,19 @@
 
 namespace generator {
 namespace {
+
+/// The host of each rank, numbered in the order of their first ranks.
+std::vector<int> host_numbers(const RunRecord& record) {
+    std::vector<std::string> names;
+    std::vector<int> numbers;
+    for (const HostFacts& facts : record.ranks) {
+        const auto known = std::find(names.begin(), names.end(), facts.addresses.network);
+        numbers.push_back(static_cast<int>(known - names.begin()));
+        if (known == names.end())
+            names.push_back(facts.addresses.network);
+    }
+    return numbers;
+}
 
 /// Rank 0 reads the profile; all parse the same text and compare what they made of it.
 void agree_on_profile(RunRecord& record, const CommandLine& command, ControlPlane& control) {
@@ -29,7 +43,10 @@ void agree_on_profile(RunRecord& record, const CommandLine& command, ControlPlan
     const HostFacts own = control.together([&] { return local_facts(profile_hash(record.profile)); });
     for (const std::string& facts : control.all_gather(serialize(own)))
         record.ranks.push_back(parse_facts(facts));
-    control.together([&] { require_same_program(record.ranks); });
+    control.together([&] {
+        require_same_program(record.ranks);
+        check_for_ranks(record.profile, control.world_size(), host_numbers(record), source.name);
+    });
     record.warnings = cpu_warnings(record.ranks);
     if (std::string_view(GRADBURST_BUILD_TYPE) != "Release")
         record.warnings.push_back("NOT A RELEASE BUILD (" GRADBURST_BUILD_TYPE "): its timing means little");
@@ -138,6 +155,7 @@ Agreement agree(const CommandLine& command, ControlPlane& control) {
     record.command = command.whole;
     record.mpi_library = MpiSession::library_version();
     agreement.workload = make_workload(record.profile, record.byte_scale);
+    agreement.workload.hosts = host_numbers(record);
     agree_on_space(agreement, control);
     return agreement;
 }

@@ -1,5 +1,7 @@
 #include "generator/plan.hpp"
 
+#include "generator/plan_parts.hpp"
+
 #include <algorithm>
 
 namespace generator {
@@ -47,13 +49,7 @@ std::string_view collective_name(Collective collective) {
 
 ByteRange partition(std::uint64_t bytes, std::uint64_t element_bytes, std::uint64_t parts,
                     std::uint64_t index) {
-    const std::uint64_t elements = bytes / element_bytes;
-    const auto offset = [&](std::uint64_t part) {
-        // part x elements / parts without the product, which could exceed 64 bits.
-        return (part * (elements / parts) + std::min(part, elements % parts)) * element_bytes;
-    };
-    const std::uint64_t end = index + 1 == parts ? bytes : offset(index + 1);
-    return {offset(index), end - offset(index)};
+    return Partition(bytes, element_bytes, parts)[index];
 }
 
 RankPlan for_members(RankPlan plan, const std::vector<int>& members) {

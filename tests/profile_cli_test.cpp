@@ -128,6 +128,10 @@ TEST_CASE("check finds every mistake of every file", "[cli]") {
     CHECK(contains(outcome.output, "smoke: good\n"));
     CHECK(program.run("check smoke resnet50").exit_code == 0);
     CHECK(program.run("check none.json").exit_code == 2);
+    CHECK(program.run("check llm-3d --ranks 8").exit_code == 0);
+    const Outcome few = program.run("check llm-3d --ranks 4");
+    CHECK(few.exit_code == 2);
+    CHECK(contains(few.output, "llm-3d.json: /groups/"));
 }
 
 TEST_CASE("diff says what two profiles have different", "[cli]") {

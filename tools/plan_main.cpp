@@ -133,8 +133,9 @@ int run(int argc, char** argv) {
         throw ProfileError(std::string(error.what()) + "; see --help");
     }
     complete_settings(options);
-    const Profile profile =
-        parse_profile(load_profile(options.profile, profile_folders()), overrides(options));
+    const ProfileSource source = load_profile(options.profile, profile_folders());
+    const Profile profile = parse_profile(source, overrides(options));
+    options.settings.profile_file = source.name;
     const tools::PlanReport report = tools::make_report(profile, options.settings);
     if (!options.trace_path.empty())
         collectors::write_trace(options.trace_path, report.trace);

@@ -1,5 +1,7 @@
 #include "tools/plan_report.hpp"
 
+#include "generator/profile_ranks.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -158,7 +160,9 @@ PlanReport make_report(const Profile& profile, const PlanSettings& settings) {
     report.settings = settings;
     report.link = link_model(profile, settings);
     report.byte_scale = byte_scale(profile.scale, report.link.line_rate);
-    const Workload workload = make_workload(profile, report.byte_scale);
+    Workload workload = make_workload(profile, report.byte_scale);
+    workload.hosts = report.link.hosts;
+    check_for_ranks(profile, settings.ranks, workload.hosts, settings.profile_file);
     report.first = iteration_plan(profile, workload, 0, settings.ranks);
     report.later = iteration_plan(profile, workload, 1, settings.ranks);
     report.prediction = predict(profile, workload, settings.ranks, report.link,

@@ -16,6 +16,7 @@ namespace tools {
 using std::chrono::nanoseconds;
 
 struct PlanSettings {
+    std::string profile_file; ///< for messages
     int ranks = 2;
     int ranks_per_host = 1; ///< ranks 0 to k-1 on host 0, and so on
     std::uint64_t mtu = 1500;

@@ -1,3 +1,4 @@
+#include "generator/profile_ranks.hpp"
 #include "tools/profile_check.hpp"
 #include "tools/profile_diff.hpp"
 #include "tools/profile_text.hpp"
@@ -40,6 +41,7 @@ struct Options {
     std::string profile;
     std::string other;
     std::vector<std::string> files;
+    int ranks = 0;                     ///< check: 0: for no certain number
     std::vector<std::string> settings; ///< /pointer=value
     std::string line_rate;
     tools::Moment moment;
@@ -129,7 +131,10 @@ int check(const Options& options) {
     for (const std::string& file : options.files) {
         std::vector<std::string> found;
         try {
-            found = tools::mistakes(load_profile(file, profile_folders()));
+            const ProfileSource source = load_profile(file, profile_folders());
+            found = tools::mistakes(source);
+            if (found.empty() && options.ranks > 0)
+                check_for_ranks(parse_profile(source), options.ranks, {}, source.name);
         } catch (const ProfileError& error) {
             found.push_back(error.what());
         }
@@ -177,6 +182,10 @@ std::vector<std::pair<CLI::App*, Command>> add_commands(CLI::App& app, Options& 
     show_command->add_flag("--json", options.json, "Effective profile, phases and buckets as JSON");
     CLI::App* const check_command = app.add_subcommand("check", "Find every mistake in profiles");
     check_command->add_option("file", options.files, "Paths or names of profiles")->required();
+    check_command
+        ->add_option("--ranks", options.ranks,
+                     "Also whether so many ranks, each on a host of its own, can run them")
+        ->check(CLI::Range(1, 1'000'000));
     CLI::App* const diff_command = app.add_subcommand("diff", "Say in what two profiles differ");
     diff_command->add_option("a", options.profile, "Name or path")->required();
     diff_command->add_option("b", options.other, "Name or path")->required();
