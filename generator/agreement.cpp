@@ -1,13 +1,14 @@
 #include "generator/agreement.hpp"
 
+#include "generator/free_space.hpp"
 #include "generator/link.hpp"
-#include "generator/plan_book.hpp"
 #include "generator/profile_ranks.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <iterator>
+#include <map>
+#include <set>
 
 namespace generator {
 namespace {
@@ -109,6 +110,38 @@ void agree_on_line_rate(RunRecord& record, ControlPlane& control) {
     record.byte_scale = byte_scale(record.profile.scale, record.line_rate);
 }
 
+/// The host with the least room: where --verify and timelines may not fit. Disk is rank 0's, who keeps
+/// everything.
+void agree_on_space(Agreement& agreement, ControlPlane& control) {
+    RunRecord& record = agreement.record;
+    std::map<std::string, int> ranks_on; // by network: ranks in one namespace are one host
+    std::set<std::pair<std::string, std::string>> interfaces;
+    for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
+        ++ranks_on[record.ranks[rank].addresses.network];
+        interfaces.insert({record.ranks[rank].addresses.network, record.endpoints[rank].interface});
+    }
+    Placement placement{.world_size = control.world_size(),
+                        .interfaces = static_cast<int>(interfaces.size()),
+                        .line_rate = record.line_rate};
+    for (const auto& [network, ranks] : ranks_on)
+        placement.ranks_per_host = std::max(placement.ranks_per_host, ranks);
+    agreement.needs = estimate_needs(record.profile, agreement.workload, placement);
+    for (const HostFacts& facts : record.ranks)
+        if (facts.free_memory_bytes)
+            agreement.free.memory_bytes = std::min(
+                agreement.free.memory_bytes.value_or(*facts.free_memory_bytes), *facts.free_memory_bytes);
+    control.together([&] {
+        if (control.rank() != 0)
+            return;
+        agreement.free.disk_bytes = free_disk(record.profile.run.out.empty() ? "." : record.profile.run.out);
+        const std::string error = space_error(agreement.needs, agreement.free);
+        if (!error.empty() && !record.profile.run.dry_run)
+            throw UserError(error);
+        for (const std::string& warning : space_warnings(agreement.needs, agreement.free))
+            record.warnings.push_back(warning);
+    });
+}
+
 } // namespace
 
 Agreement agree(const CommandLine& command, ControlPlane& control) {
@@ -123,30 +156,8 @@ Agreement agree(const CommandLine& command, ControlPlane& control) {
     record.mpi_library = MpiSession::library_version();
     agreement.workload = make_workload(record.profile, record.byte_scale);
     agreement.workload.hosts = host_numbers(record);
+    agree_on_space(agreement, control);
     return agreement;
-}
-
-std::string dry_run_text(const Agreement& agreement) {
-    const RunRecord& record = agreement.record;
-    const Workload& workload = agreement.workload;
-    std::string text = settings_text(record, workload, "none (dry run)");
-    auto append = std::back_inserter(text);
-    const int world_size = static_cast<int>(record.ranks.size());
-    const std::uint32_t iterations = record.profile.run.iterations.value_or(0);
-    std::uint64_t total = 0;
-    for (int rank = 0; rank < world_size; ++rank) {
-        const std::uint64_t later =
-            planned_bytes(workload, rank, world_size, 2) - planned_bytes(workload, rank, world_size, 1);
-        const std::size_t peers = needed_peers(workload, rank, world_size).outgoing.size();
-        fmt::format_to(append, "rank {:<11} sends {} B per iteration to {} peer{}\n", rank, later, peers,
-                       peers == 1 ? "" : "s");
-        total += planned_bytes(workload, rank, world_size, iterations);
-    }
-    if (iterations > 0)
-        fmt::format_to(append, "all ranks        send {} B in {} iterations\n", total, iterations);
-    for (const std::string& warning : record.warnings)
-        fmt::format_to(append, "WARNING: {}\n", warning);
-    return text;
 }
 
 void require_expected_world_size(int world_size) {

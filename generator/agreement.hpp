@@ -2,6 +2,7 @@
 
 #include "generator/command_line.hpp"
 #include "generator/control_plane.hpp"
+#include "generator/needs.hpp"
 #include "generator/run_record.hpp"
 #include "generator/workload.hpp"
 
@@ -14,14 +15,14 @@ namespace generator {
 struct Agreement {
     RunRecord record;
     Workload workload;
+    Needs needs;    ///< of the fullest host
+    FreeSpace free; ///< the least memory of any host; disk on rank 0 alone
 };
 
 /// The same on every rank. Throws JointFailure: a wrong profile, another version somewhere, no such
-/// interface, too few ports, a rank that is alone although its launcher meant it to be one of several.
+/// interface, too few ports, a run that cannot fit into memory or onto the disk, a rank that is alone
+/// although its launcher meant it to be one of several.
 Agreement agree(const CommandLine& command, ControlPlane& control);
-
-/// What --dry-run prints: the effective settings, and the bytes of each rank.
-std::string dry_run_text(const Agreement& agreement);
 
 /// Throws UserError when this process is alone although its launcher meant it to be one of several (a program
 /// built for another MPI than the launcher's, or srun without --mpi).

@@ -23,11 +23,11 @@ constexpr const char* closing =
   mpirun -n 4 gradburst my.json --line-rate 25Gbit --ports 20000-20003
       An own profile, scaled to a 25 Gbit/s link, through a firewall with four open ports.
   mpirun -n 4 gradburst resnet50 --dry-run
-      Show the effective settings and the bytes of a run; send nothing.
+      Show the effective settings, the bytes of a run and what it takes; send nothing.
 
 Exit codes: 0 good; 1 something failed (a peer, the network, a disk); 2 a mistake in profile or options;
-130 stopped by a signal. Profiles are explained in profiles/README.md; `gradburst-plan` predicts a run,
-`gradburst-collect` records a NIC without MPI.)";
+130 stopped by a signal. Profiles are explained in profiles/README.md; `gradburst-profile` lists, shows and
+checks them, `gradburst-plan` predicts a run, `gradburst-collect` records a NIC without MPI.)";
 
 /// Options that set a profile field. Values go to the profile as text or as JSON numbers; it checks them.
 class FieldOptions {
@@ -112,7 +112,7 @@ void add_field_options(FieldOptions& options) {
     options.number("--seed", "/run/seed",
                    "For jitter: the same seed gives the same schedule on every machine");
     options.flag("--verify", "/run/verify", "Carry real float32 sums and check every element (slower)");
-    options.flag("--dry-run", "/run/dry_run", "Print settings and bytes; send nothing");
+    options.flag("--dry-run", "/run/dry_run", "Print settings, bytes, memory and disk; send nothing");
     options.text(
         "--iface", "/network/interfaces",
         "Interface by name (eth0), prefix (eth*) or network (10.0.0.0/8); default: the one by which the "
@@ -139,7 +139,7 @@ void add_field_options(FieldOptions& options) {
                  "Of the NIC counters: 500us resolves windows from 5 ms on");
     options.text("--out", "/run/out", "Run directory; default: gradburst-<UTC time>");
     options.flag("--overwrite", "/run/overwrite", "Replace a run that is in --out");
-    options.flag("--json", "/run/json", "Print run.json instead of text");
+    options.flag("--json", "/run/json", "Print run.json, or the dry run as JSON, instead of text");
 }
 
 std::string joined(int argument_count, const char* const* arguments) {

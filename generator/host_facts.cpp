@@ -1,6 +1,7 @@
 #include "generator/host_facts.hpp"
 
 #include "collectors/interfaces.hpp"
+#include "generator/free_space.hpp"
 
 #include <fmt/format.h>
 #include <map>
@@ -31,7 +32,8 @@ HostFacts local_facts(const std::string& profile_hash) {
             .addresses = {collectors::host_name(), network_identity(), local_addresses()},
             .kernel = fmt::format("{} {}", kernel.sysname, kernel.release),
             .cpus_online = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)),
-            .cpus_allowed = allowed_cpus()};
+            .cpus_allowed = allowed_cpus(),
+            .free_memory_bytes = free_memory()};
 }
 
 std::string serialize(const HostFacts& facts) {
@@ -54,6 +56,8 @@ std::string serialize(const HostFacts& facts) {
     json["kernel"] = facts.kernel;
     json["cpus_online"] = facts.cpus_online;
     json["cpus_allowed"] = facts.cpus_allowed;
+    if (facts.free_memory_bytes)
+        json["free_memory_bytes"] = *facts.free_memory_bytes;
     return json.dump();
 }
 
@@ -66,6 +70,8 @@ HostFacts parse_facts(const std::string& text) {
                     .kernel = json.at("kernel"),
                     .cpus_online = json.at("cpus_online"),
                     .cpus_allowed = json.at("cpus_allowed")};
+    if (json.contains("free_memory_bytes"))
+        facts.free_memory_bytes = json["free_memory_bytes"];
     for (const nlohmann::json& each : json.at("addresses"))
         facts.addresses.addresses.push_back(
             {each.at("interface"), each.at("address"), each.at("prefix_length"), each.at("loopback")});

@@ -2,6 +2,7 @@
 
 #include "generator/addresses.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,7 +16,8 @@ struct HostFacts {
     HostAddresses addresses;
     std::string kernel; ///< "Linux 6.1.0"
     int cpus_online = 0;
-    int cpus_allowed = 0; ///< by this rank's affinity
+    int cpus_allowed = 0;                           ///< by this rank's affinity
+    std::optional<std::uint64_t> free_memory_bytes; ///< see free_memory()
 };
 
 HostFacts local_facts(const std::string& profile_hash);

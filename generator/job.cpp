@@ -1,6 +1,7 @@
 #include "generator/job.hpp"
 
 #include "generator/agreement.hpp"
+#include "generator/dry_run.hpp"
 #include "generator/engine.hpp"
 #include "generator/nic_sampling.hpp"
 #include "generator/plan_book.hpp"
@@ -55,7 +56,8 @@ public:
         : session_(session), stop_(stop), control_(session, stop), context_(1) {
         Agreement agreement = agree(command, control_);
         if (leads() && agreement.record.profile.run.dry_run)
-            fmt::print("{}", dry_run_text(agreement));
+            fmt::print("{}",
+                       agreement.record.profile.run.json ? dry_run_json(agreement) : dry_run_text(agreement));
         record_ = std::move(agreement.record);
         workload_ = std::move(agreement.workload);
     }

@@ -186,6 +186,17 @@ complete_runs() {
     "${mpi[@]}" -n 4 "$gradburst" smoke --dry-run
   check "a dry run tells the bytes" prints "629145600 B in 100 iterations" # 100 x 4 x 1,572,864
   check "a dry run leaves nothing" bash -c '[[ -z $(ls dry) ]]'
+  check "a dry run tells what it takes" prints "in the run directory"
+  check "a dry run as JSON succeeds" exits_with 0 "${mpi[@]}" -n 4 "$gradburst" smoke --dry-run --json
+  check "a dry run as JSON is JSON" python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["format"] == "gradburst-dry-run/1" and r["run_sent_bytes"] == 629145600 and len(r["ranks"]) == 4
+assert all(rank["sent_bytes_per_iteration"] == 1572864 and rank["peers"] == 1 for rank in r["ranks"])' stdout
+  check "a dry run of a lone rank succeeds" exits_with 0 "$gradburst" smoke --dry-run
+  check "a dry run of a lone rank says that it sends nothing" prints "sends nothing: one rank has nobody to send to"
+  check "a dry run that cannot fit succeeds" \
+    exits_with 0 "${mpi[@]}" -n 2 "$gradburst" smoke --dry-run --verify --scale-bytes 1000000
+  check "a dry run that cannot fit warns" prints "WARNING: MEMORY: "
   check "--list-profiles succeeds" exits_with 0 "$gradburst" --list-profiles
   check "--list-profiles names the shipped ones" prints "resnet50-ddp"
 
@@ -209,6 +220,8 @@ JSON
     "${mpi[@]}" -n 2 "$gradburst" smoke --ports 5-4
   fails 2 "2 are not enough for the 3 ranks" "too few ports are refused" \
     "${mpi[@]}" -n 3 "$gradburst" smoke --ports 21000-21001
+  fails 2 "of memory at least" "a run that cannot fit into memory is refused" \
+    "${mpi[@]}" -n 2 "$gradburst" smoke --verify --scale-bytes 1000000
   fails 2 "--nonsense" "an unknown option is refused" "${mpi[@]}" -n 2 "$gradburst" smoke --nonsense
   fails 2 "SLURM_NTASKS says 4" "a lone rank of four is refused" env SLURM_NTASKS=4 "$gradburst" smoke
   fails 1 "start all ranks with the same options" "ranks with other options are refused" \
@@ -258,14 +271,19 @@ PYTHON
 
 full_disk() {
   ((EUID == 0)) && unshare -m true 2>/dev/null || { echo "skipped: a full disk needs root"; return; }
-  # The trace of 3 s at 100 us outgrows 256 KiB; run.json of the start fits.
+  # Whoever shares the disk fills it while the run of 3 s is on.
   check "a disk that fills up ends the run with an error" exits_with 1 unshare -m bash -c '
-    mkdir disk && mount -t tmpfs -o size=256k tmpfs disk || exit 99
-    "$@"; code=$?; cp -r disk disk-copy; exit $code' - \
+    mkdir disk && mount -t tmpfs -o size=4m tmpfs disk || exit 99
+    { sleep 1.5; head -c 4M /dev/zero >disk/other 2>/dev/null; } &
+    "$@"; code=$?; rm -f disk/other; cp -r disk disk-copy; exit $code' - \
     "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 150 --interval 100us --out "$work/disk/run"
   check "it says so" grep -q "No space left on device" stderr
   check "run.json is valid" json disk-copy/run/run.json 'r["status"] == "failed" and r["error"]'
   check "the kept part of the trace is readable" report_of disk-copy/run/nic/*.lo.csv
+  # Its trace of 3 s at 100 us takes 12 bytes per line at least: more than 256 KiB.
+  fails 2 "traces and timeline need 372 kB at least" "a run that cannot fit onto the disk is refused" unshare -m bash -c '
+    mount -t tmpfs -o size=256k tmpfs disk || exit 99
+    "$@"' - "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 150 --interval 100us --out "$work/disk/run"
 }
 
 # Starts a long run in the background, as a shell does for a terminal: in a process group of its own. Sets mpirun_pid.

@@ -16,7 +16,8 @@ HostFacts facts(const std::string& host) {
             .addresses = {host, "boot/" + host, {{"lo", "127.0.0.1", 8, true}, {"eth0", "fe80::1%eth0", 64}}},
             .kernel = "Linux 6.1.0",
             .cpus_online = 8,
-            .cpus_allowed = 4};
+            .cpus_allowed = 4,
+            .free_memory_bytes = 16'000'000'000};
 }
 
 std::string error_of(const std::vector<HostFacts>& ranks) {
@@ -46,6 +47,14 @@ TEST_CASE("facts survive the way to the other ranks", "[host_facts]") {
     CHECK(read.kernel == sent.kernel);
     CHECK(read.cpus_online == 8);
     CHECK(read.cpus_allowed == 4);
+    CHECK(read.free_memory_bytes == 16'000'000'000);
+}
+
+TEST_CASE("a host that does not tell its free memory is no mistake", "[host_facts]") {
+    HostFacts sent = facts("node-a");
+    sent.free_memory_bytes.reset();
+    CHECK_FALSE(parse_facts(serialize(sent)).free_memory_bytes);
+    CHECK(local_facts("").free_memory_bytes.value_or(0) > 0);
 }
 
 TEST_CASE("ranks of one program and profile are accepted", "[host_facts]") {

@@ -97,6 +97,19 @@ TEST_CASE("the trace of a plan is an ordinary trace", "[cli]") {
     CHECK(trace.samples.back().tx_bytes == 4 * 1572864); // 1 of 5 iterations is warm-up
 }
 
+TEST_CASE("a plan says what a run takes, and what cannot fit", "[cli]") {
+    const Program program;
+    const std::string small = program.run("smoke --ranks 4 --line-rate 1Gbit").output;
+    CHECK(contains(small, "beside the programs themselves"));
+    CHECK(contains(small, "in the run directory: NIC traces and timeline"));
+    CHECK_FALSE(contains(small, "WARNING"));
+    const fs::path path = program.file("long.json"); // a year, sampled every 20 us: 1.6e12 lines
+    std::ofstream(path) << R"({"compute": {"time": "1s"}, "gradients": {"bucketing": "explicit",
+        "buckets": [{"bytes": 4000}]}, "run": {"duration": "8784h"}, "sampling": {"interval": "20us"}})";
+    const std::string large = program.run("'" + path.string() + "' --ranks 2 --line-rate 1Gbit").output;
+    CHECK(contains(large, "WARNING: on a host like this one: DISK"));
+}
+
 TEST_CASE("odd sizes of a job are planned", "[cli]") {
     const Program program;
     CHECK(contains(program.run("smoke --ranks 1 --line-rate 1Gbit").output, "no traffic"));

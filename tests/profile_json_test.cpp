@@ -47,8 +47,9 @@ bool accepted(const ProfileSource& source) {
 } // namespace
 
 TEST_CASE("the effective profile parses to the same profile and the same text", "[profile]") {
-    for (const char* name : {"resnet50", "resnet50-ddp", "resnet50-server", "smoke"}) {
-        const ProfileSource source = shipped(name);
+    for (const ProfileListing& listing : list_profiles({GRADBURST_SOURCE_DIR "/profiles"})) {
+        INFO(listing.name);
+        const ProfileSource source = shipped(listing.name);
         const Profile profile = parse_profile(source);
         const std::string text = effective_profile_json(profile);
         const Profile again = parse_profile({"other.json", text, source.model_text});

@@ -43,6 +43,8 @@ public:
     ProgramFolder(const ProgramFolder&) = delete;
     ProgramFolder& operator=(const ProgramFolder&) = delete;
 
+    std::string folder() const { return folder_.string(); }
+
 protected:
     std::filesystem::path folder_;
 };

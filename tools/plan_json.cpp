@@ -57,26 +57,29 @@ Json iterations_json(const PlanReport& report) {
 } // namespace
 
 std::string report_json(const PlanReport& report) {
-    const Json document{{"format", "gradburst-plan/1"},
-                        {"version", GRADBURST_VERSION},
-                        {"profile", Json::parse(generator::effective_profile_json(report.profile))},
-                        {"profile_hash", generator::profile_hash(report.profile)},
-                        {"world_size", report.settings.ranks},
-                        {"ranks_per_host", report.settings.ranks_per_host},
-                        {"link",
-                         {{"line_rate_bits_per_second", report.link.line_rate.bits_per_second},
-                          {"goodput_share", report.link.goodput_share},
-                          {"step_latency_seconds", seconds(report.link.step_latency)}}},
-                        {"byte_scale", report.byte_scale},
-                        {"first_iteration", iteration_json(report.first)},
-                        {"later_iterations", iteration_json(report.later)},
-                        {"iterations", iterations_json(report)},
-                        {"run_sent_bytes", report.run_bytes()},
-                        {"connections_per_rank", range_json(report.connections)},
-                        {"listening_ports_per_host", report.ports_per_host},
-                        {"burst_length_seconds", seconds(report.burst_length())},
-                        {"bandwidth", bandwidth_json(report)},
-                        {"interfaces", Json::array({collectors::summary_json(report.summary)})}};
+    const Json document{
+        {"format", "gradburst-plan/1"},
+        {"version", GRADBURST_VERSION},
+        {"profile", Json::parse(generator::effective_profile_json(report.profile))},
+        {"profile_hash", generator::profile_hash(report.profile)},
+        {"world_size", report.settings.ranks},
+        {"ranks_per_host", report.settings.ranks_per_host},
+        {"link",
+         {{"line_rate_bits_per_second", report.link.line_rate.bits_per_second},
+          {"goodput_share", report.link.goodput_share},
+          {"step_latency_seconds", seconds(report.link.step_latency)}}},
+        {"byte_scale", report.byte_scale},
+        {"first_iteration", iteration_json(report.first)},
+        {"later_iterations", iteration_json(report.later)},
+        {"iterations", iterations_json(report)},
+        {"run_sent_bytes", report.run_bytes()},
+        {"connections_per_rank", range_json(report.connections)},
+        {"listening_ports_per_host", report.ports_per_host},
+        {"memory_bytes", {{"likely", report.needs.memory.likely}, {"least", report.needs.memory.least}}},
+        {"disk_bytes", {{"likely", report.needs.disk.likely}, {"least", report.needs.disk.least}}},
+        {"burst_length_seconds", seconds(report.burst_length())},
+        {"bandwidth", bandwidth_json(report)},
+        {"interfaces", Json::array({collectors::summary_json(report.summary)})}};
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

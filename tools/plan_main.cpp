@@ -1,4 +1,5 @@
 #include "collectors/trace_file.hpp"
+#include "generator/free_space.hpp"
 #include "tools/plan_report.hpp"
 
 #include <algorithm>
@@ -138,7 +139,8 @@ int run(int argc, char** argv) {
     const tools::PlanReport report = tools::make_report(profile, options.settings);
     if (!options.trace_path.empty())
         collectors::write_trace(options.trace_path, report.trace);
-    fmt::print("{}", options.json ? tools::report_json(report) : tools::report_text(report));
+    const FreeSpace free{free_memory(), free_disk(profile.run.out.empty() ? "." : profile.run.out)};
+    fmt::print("{}", options.json ? tools::report_json(report) : tools::report_text(report, free));
     return 0;
 }
 

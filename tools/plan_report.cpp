@@ -170,6 +170,12 @@ PlanReport make_report(const Profile& profile, const PlanSettings& settings) {
     count_iterations(report);
     report.connections = connections_per_rank(report.prediction);
     report.ports_per_host = std::min(settings.ranks, settings.ranks_per_host);
+    report.needs = estimate_needs(
+        profile, workload,
+        {.world_size = settings.ranks,
+         .ranks_per_host = report.ports_per_host,
+         .interfaces = (settings.ranks + settings.ranks_per_host - 1) / settings.ranks_per_host,
+         .line_rate = report.link.line_rate});
     add_burstiness(report);
     report.bandwidth = largest_all_reduce(profile, workload, report);
     return report;

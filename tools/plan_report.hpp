@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectors/summary.hpp"
+#include "generator/needs.hpp"
 #include "generator/prediction.hpp"
 
 #include <cstdint>
@@ -66,6 +67,7 @@ struct PlanReport {
     bool iterations_estimated = false; ///< its duration ends it
     Range connections;                 ///< that a rank opens
     int ports_per_host = 1;
+    generator::Needs needs; ///< of host 0, when it samples one interface per host and keeps the run
     generator::Prediction prediction;
     bool loopback = false;                ///< all ranks on one host: the trace is that of the loopback device
     collectors::Trace trace;              ///< of host 0
@@ -80,7 +82,8 @@ struct PlanReport {
 /// Throws generator::ProfileError when the profile or the settings cannot be planned.
 PlanReport make_report(const generator::Profile& profile, const PlanSettings& settings);
 
-std::string report_text(const PlanReport& report);
+/// `free`: of the host that asks, for warnings.
+std::string report_text(const PlanReport& report, const generator::FreeSpace& free);
 std::string report_json(const PlanReport& report);
 
 } // namespace tools

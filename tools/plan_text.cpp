@@ -70,7 +70,7 @@ void add_iteration(Text& text, const std::string& which, const IterationPlan& pl
          count_text(plan.transfers));
 }
 
-void add_run(Text& text, const PlanReport& report) {
+void add_run(Text& text, const PlanReport& report, const generator::FreeSpace& free) {
     line(text, "\nrun");
     line(text, "  {:<20}{}{}", "iterations", report.iterations,
          report.iterations_estimated ? " (duration / predicted iteration time)" : "");
@@ -80,6 +80,12 @@ void add_run(Text& text, const PlanReport& report) {
          count_text(report.connections));
     line(text, "  {:<20}{} per host, one per rank{}", "listening ports", report.ports_per_host,
          report.profile.network.ports.first == 0 ? ", chosen by the kernel (network.ports)" : "");
+    line(text, "  {:<20}about {} on a host, beside the programs themselves", "memory",
+         format_bytes(static_cast<double>(report.needs.memory.likely)));
+    line(text, "  {:<20}about {} in the run directory: NIC traces and timeline", "disk",
+         format_bytes(static_cast<double>(report.needs.disk.likely)));
+    for (const std::string& warning : space_warnings(report.needs, free))
+        line(text, "  WARNING: on a host like this one: {}", warning);
 }
 
 void add_times(Text& text, const PlanReport& report) {
@@ -132,12 +138,12 @@ void add_burstiness(Text& text, const PlanReport& report) {
 
 } // namespace
 
-std::string report_text(const PlanReport& report) {
+std::string report_text(const PlanReport& report, const generator::FreeSpace& free) {
     Text text;
     add_link(text, report);
     add_iteration(text, "iteration 0", report.first);
     add_iteration(text, "iterations from 1 on", report.later);
-    add_run(text, report);
+    add_run(text, report, free);
     add_times(text, report);
     add_burstiness(text, report);
     line(text, "\nThe model knows no loss, slow start or CPU time: a real run is at best as fast.");

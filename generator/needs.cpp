@@ -1,0 +1,138 @@
+#include "generator/needs.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace generator {
+namespace {
+
+// A line of a trace has six numbers: "0,0,0,0,0,0" is the shortest; after hours, with terabytes, 13 + 5 + 5 +
+// 13 + 13 + 1 digits. A line of timeline.csv has twelve: of a run of minutes about 110 characters.
+constexpr Estimate trace_line{12, 56};
+constexpr Estimate timeline_line{40, 120};
+constexpr std::uint64_t record_bytes = sizeof(std::int64_t) * 9; // a bucket in memory
+constexpr std::uint64_t record_text = 100;                       // and on its way to rank 0
+
+/// Saturates: what is beyond 64 bits fits nowhere.
+std::uint64_t product(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t result = 0;
+    return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
+}
+
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+    std::uint64_t result = 0;
+    return __builtin_add_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
+}
+
+std::uint64_t bytes_of(const std::vector<WorkloadBucket>& buckets) {
+    std::uint64_t bytes = 0;
+    for (const WorkloadBucket& bucket : buckets)
+        bytes = sum(bytes, bucket.bytes);
+    return bytes;
+}
+
+double seconds(nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+std::uint64_t whole(double number) {
+    return number >= 1.8e19 ? std::numeric_limits<std::uint64_t>::max()
+                            : static_cast<std::uint64_t>(std::max(0.0, number));
+}
+
+/// Of an iteration: it computes, and at least its bytes once go through a NIC that all ranks of a host share.
+struct IterationTime {
+    double least = 0;
+    double likely = 0;
+};
+
+IterationTime iteration_time(const Profile& profile, const Workload& workload, const Placement& placement) {
+    IterationTime time;
+    time.least = seconds(workload.compute) * profile.scale.time;
+    time.likely = time.least;
+    if (placement.line_rate && placement.world_size > 1)
+        time.likely =
+            std::max(time.least, static_cast<double>(bytes_of(workload.later_iterations)) *
+                                     placement.ranks_per_host / placement.line_rate->bytes_per_second());
+    constexpr double shortest = 1e-4; // no iteration of several ranks is over sooner
+    time.least = std::max(time.least, shortest);
+    time.likely = std::max(time.likely, shortest);
+    return time;
+}
+
+std::string text(std::uint64_t bytes) {
+    return collectors::format_bytes(static_cast<double>(bytes));
+}
+
+} // namespace
+
+Needs estimate_needs(const Profile& profile, const Workload& workload, const Placement& placement) {
+    const RunSettings& run = profile.run;
+    const IterationTime iteration = iteration_time(profile, workload, placement);
+    constexpr double endless = std::numeric_limits<double>::infinity();
+    const double limit = run.duration ? seconds(*run.duration) : endless;
+    const double by_number = run.iterations ? static_cast<double>(*run.iterations) : endless;
+    const double iterations = std::min(by_number, limit / iteration.least + 1);
+    // The likely number is no larger, for the likely iteration is longer. A slow network may leave one alone.
+    const double likely_iterations = std::min(by_number, limit / iteration.likely + 1);
+    const double certain_iterations = run.duration ? 1 : by_number;
+    const double least_time = run.iterations ? std::min(limit, by_number * iteration.least) : limit;
+    const double likely_time = std::min(limit, likely_iterations * iteration.likely);
+
+    Needs needs;
+    needs.iterations = whole(iterations);
+    const double samples_per_second = 1 / seconds(profile.sampling.interval);
+    const auto interfaces = static_cast<std::uint64_t>(placement.interfaces);
+    const auto ranks = static_cast<std::uint64_t>(placement.world_size);
+    const std::uint64_t buckets = workload.later_iterations.size();
+    const auto records = [&](double count) { return product(product(whole(count), buckets), ranks); };
+    needs.disk.least =
+        sum(product(product(whole(least_time * samples_per_second), interfaces), trace_line.least),
+            product(records(certain_iterations), timeline_line.least));
+    needs.disk.likely =
+        sum(product(product(whole(likely_time * samples_per_second), interfaces), trace_line.likely),
+            product(records(likely_iterations), timeline_line.likely));
+
+    const std::uint64_t held =
+        run.verify
+            ? product(std::max(bytes_of(workload.first_iteration), bytes_of(workload.later_iterations)),
+                      static_cast<std::uint64_t>(placement.ranks_per_host))
+            : 0;
+    needs.memory.least = sum(held, product(records(certain_iterations), record_bytes));
+    needs.memory.likely =
+        sum(held, product(records(likely_iterations), record_bytes + record_text + timeline_line.likely));
+    return needs;
+}
+
+std::vector<std::string> space_warnings(const Needs& needs, const FreeSpace& free) {
+    std::vector<std::string> warnings;
+    if (free.memory_bytes && needs.memory.likely > *free.memory_bytes)
+        warnings.push_back(
+            fmt::format("MEMORY: the ranks of a host need about {} for what --verify holds and for "
+                        "timelines, {} are free; scale bytes, or run fewer iterations",
+                        text(needs.memory.likely), text(*free.memory_bytes)));
+    if (free.disk_bytes && needs.disk.likely > *free.disk_bytes)
+        warnings.push_back(
+            fmt::format("DISK: traces and timeline need about {}, {} are free where the run "
+                        "directory will be; choose another --out, a longer --interval or fewer "
+                        "iterations",
+                        text(needs.disk.likely), text(*free.disk_bytes)));
+    return warnings;
+}
+
+std::string space_error(const Needs& needs, const FreeSpace& free) {
+    if (free.memory_bytes && needs.memory.least > *free.memory_bytes)
+        return fmt::format("the ranks of a host need {} of memory at least, for what --verify holds and for "
+                           "timelines, but {} are free; scale bytes, or run fewer iterations",
+                           text(needs.memory.least), text(*free.memory_bytes));
+    if (free.disk_bytes && needs.disk.least > *free.disk_bytes)
+        return fmt::format(
+            "traces and timeline need {} at least, but {} are free where the run directory will "
+            "be; choose another --out, a longer --interval or fewer iterations",
+            text(needs.disk.least), text(*free.disk_bytes));
+    return "";
+}
+
+} // namespace generator

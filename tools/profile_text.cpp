@@ -1,0 +1,121 @@
+#include "tools/profile_text.hpp"
+
+#include "collectors/units.hpp"
+#include "generator/variation.hpp"
+
+#include <fmt/format.h>
+
+namespace tools {
+namespace {
+
+using namespace generator;
+
+std::string size_text(std::uint64_t bytes) {
+    return collectors::format_bytes(static_cast<double>(bytes));
+}
+
+std::string plural(std::size_t count, const std::string& noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// Broken between words, each line behind `indent` blanks.
+std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
+    std::string result, line;
+    std::size_t begin = 0;
+    while (begin < text.size()) {
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        const std::string word = text.substr(begin, end - begin);
+        if (!line.empty() && indent + line.size() + 1 + word.size() > width) {
+            result += std::string(indent, ' ') + line + "\n";
+            line.clear();
+        }
+        line += (line.empty() ? "" : " ") + word;
+        begin = end + 1;
+    }
+    return line.empty() ? result : result + std::string(indent, ' ') + line + "\n";
+}
+
+std::string model_text(const Profile& profile) {
+    if (profile.model.tensors.empty())
+        return "none: the profile gives its buckets\n";
+    const ElementType type = profile.element_type;
+    return fmt::format("{}, {} parameters in {}, {} on the wire\n", profile.model.name,
+                       profile.model.elements(), plural(profile.model.tensors.size(), "tensor"),
+                       type == ElementType::fp32   ? "fp32"
+                       : type == ElementType::fp16 ? "fp16"
+                                                   : "bf16");
+}
+
+std::string scale_text(const Profile& profile) {
+    const ScaleSettings& scale = profile.scale;
+    const auto rate = [](BitRate value) {
+        return collectors::format_bit_rate(static_cast<double>(value.bits_per_second));
+    };
+    const double factor = byte_scale(scale, profile.network.line_rate);
+    if (!scale.reference_rate)
+        return fmt::format("bytes x {:g} on every link, times x {:g}\n", factor, scale.time);
+    if (!profile.network.line_rate)
+        return fmt::format("bytes x {:g} as on a link of {}, times x {:g}\n", factor,
+                           rate(*scale.reference_rate), scale.time);
+    return fmt::format("bytes x {:g} (link of {}, written for {}), times x {:g}\n", factor,
+                       rate(*profile.network.line_rate), rate(*scale.reference_rate), scale.time);
+}
+
+} // namespace
+
+ProfileSummary summarize(const ProfileListing& listing) {
+    ProfileSummary summary{.listing = listing};
+    try {
+        Profile profile = without_variation(parse_profile(load_profile(listing.path.string(), {})));
+        profile.network.line_rate.reset();
+        const IterationView view = view_iteration(profile, 0, 1);
+        summary.model = profile.model.name;
+        summary.buckets = view.buckets.size();
+        summary.bytes = view.bytes();
+        summary.compute = view.compute;
+    } catch (const ProfileError& error) {
+        summary.error = error.what();
+    }
+    return summary;
+}
+
+std::string list_text(const std::vector<ProfileSummary>& profiles, std::size_t width) {
+    if (profiles.empty())
+        return "no profiles found; set GRADBURST_PROFILES to their folder\n";
+    std::size_t longest = 4;
+    for (const ProfileSummary& profile : profiles)
+        longest = std::max(longest, profile.listing.name.size());
+    std::string text = fmt::format("{:<{}}  {:<12} {:>9} {:>9}  {}\n", "NAME", longest, "MODEL", "BYTES",
+                                   "COMPUTE", "BUCKETS PER ITERATION");
+    for (const ProfileSummary& profile : profiles) {
+        if (profile.error.empty())
+            text += fmt::format("{:<{}}  {:<12} {:>9} {:>9}  {}\n", profile.listing.name, longest,
+                                profile.model.empty() ? "-" : profile.model, size_text(profile.bytes),
+                                collectors::format_duration(profile.compute), profile.buckets);
+        else
+            text += fmt::format("{:<{}}  not usable:\n{}", profile.listing.name, longest,
+                                wrapped(profile.error, width, 4));
+        if (profile.error.empty())
+            text += wrapped(profile.listing.description, width, 4);
+    }
+    return text;
+}
+
+std::string show_text(const Profile& profile, const Moment& moment, const PictureSettings& settings) {
+    const IterationView view = view_iteration(profile, moment.rank, moment.iteration);
+    std::string text =
+        wrapped(profile.name + ": " + (profile.description.empty() ? "no description" : profile.description),
+                settings.width, 0);
+    text += "\nmodel      " + model_text(profile);
+    text += "scale      " + scale_text(profile);
+    text += fmt::format("iteration  {} of rank {}: computes for {}, {} of {}\n\n", moment.iteration,
+                        moment.rank, collectors::format_duration(view.compute),
+                        plural(view.buckets.size(), "bucket"), size_text(view.bytes()));
+    text += draw(view, settings);
+    text += wrapped("Times count the rank's own computing, in ms; how long it waits for the network says "
+                    "gradburst-plan.",
+                    settings.width, 0);
+    return text;
+}
+
+} // namespace tools
