@@ -252,14 +252,6 @@ std::optional<int> ControlPlane::agree_on_exit(int exit_code_of_rank_0, const Pa
     return std::nullopt;
 }
 
-std::string describe_current_failure() {
-    try {
-        throw;
-    } catch (const std::exception& error) {
-        return describe(error);
-    }
-}
-
 std::string describe(const std::exception& failure) {
     const int exit_code = dynamic_cast<const UserError*>(&failure) != nullptr ? user_mistake
                           : dynamic_cast<const Stopped*>(&failure) != nullptr ? interrupted

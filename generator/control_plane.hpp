@@ -79,8 +79,9 @@ public:
     /// decision.
     bool decide_iteration(std::uint32_t iteration, bool go_on_after);
 
-    /// Before the traffic, whose connections pass a stop on: a rank that was asked to stop tells rank 0, which
-    /// tells all; whoever hears it is asked to stop as well. To be called every now and then; does not wait.
+    /// Before the traffic, whose connections pass a stop on: a rank that was asked to stop tells rank 0,
+    /// which tells all; whoever hears it is asked to stop as well. To be called every now and then; does not
+    /// wait.
     void spread_stop();
 
     /// Asked while waiting for others; false: they will not come any more.
@@ -104,8 +105,7 @@ private:
     bool go_on_ = true; ///< rank 0's decision about the iteration after the running one
 };
 
-/// "2 no interface eth9 on ..." : exit code and message of the exception being handled, or of `failure`.
-std::string describe_current_failure();
+/// "2 no interface eth9 on ..." : exit code and message.
 std::string describe(const std::exception& failure);
 
 template <class Step>
@@ -114,16 +114,16 @@ auto ControlPlane::together(Step step) {
     if constexpr (std::is_void_v<decltype(step())>) {
         try {
             step();
-        } catch (...) {
-            failure = describe_current_failure();
+        } catch (const std::exception& error) {
+            failure = describe(error);
         }
         throw_if_any_failed(failure);
     } else {
         std::optional<decltype(step())> result;
         try {
             result.emplace(step());
-        } catch (...) {
-            failure = describe_current_failure();
+        } catch (const std::exception& error) {
+            failure = describe(error);
         }
         throw_if_any_failed(failure);
         return std::move(*result);

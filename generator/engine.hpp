@@ -50,8 +50,8 @@ public:
 
     /// Runs from `start`, the beginning of iteration 0 on this host's clock. Fills `timeline` as it goes, so
     /// that nothing measured is lost when it throws: Stopped, when this rank or another was asked to stop;
-    /// PeerLeft or another std::runtime_error with rank, iteration, bucket and peer. The connections stay open
-    /// until the engine is destroyed; then the peers notice. To be called once.
+    /// PeerLeft or another std::runtime_error with rank, iteration, bucket and peer. The connections stay
+    /// open until the engine is destroyed; then the peers notice. To be called once.
     void run(Clock::time_point start, Timeline& timeline);
 
     /// In use on the outgoing connections, as the kernel says; empty when there are none.

@@ -27,11 +27,11 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto start_delay = 100ms;           // from agreement to iteration 0
-constexpr auto patience_after_end = 60s;      // for the results of slow hosts
-constexpr auto patience_after_failure = 10s;  // for ranks that have yet to notice
-constexpr auto reports_after_stop = 500ms;    // for all ranks to hear of it and to answer
-constexpr auto metrics_after_stop = 750ms;    // then stop_grace is nearly over
+constexpr auto start_delay = 100ms;          // from agreement to iteration 0
+constexpr auto patience_after_end = 60s;     // for the results of slow hosts
+constexpr auto patience_after_failure = 10s; // for ranks that have yet to notice
+constexpr auto reports_after_stop = 500ms;   // for all ranks to hear of it and to answer
+constexpr auto metrics_after_stop = 750ms;   // then stop_grace is nearly over
 
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -294,8 +294,8 @@ private:
         return publish(record_, *directory_, all_kept);
     }
 
-    /// Results to rank 0, which reports; then all leave with its exit code, nobody earlier: once a rank has left,
-    /// mpirun kills the others.
+    /// Results to rank 0, which reports; then all leave with its exit code, nobody earlier: once a rank has
+    /// left, mpirun kills the others.
     int finish(const RankReport& report) {
         const nanoseconds limit = report.status == RunStatus::complete ? nanoseconds(patience_after_end)
                                                                        : nanoseconds(patience_after_failure);

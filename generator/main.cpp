@@ -40,7 +40,8 @@ int run(int argument_count, char** arguments) {
         if (session.rank() == 0 && speaks()) // alone, each of several ranks takes itself for rank 0
             fmt::print(stderr, "gradburst: {}\n", failure.what());
         if (failure.exit_code() == interrupted)
-            session.abandon(interrupted); // mpirun is busy with stopping us, and MPI_Finalize would wait for it
+            session.abandon(
+                interrupted); // mpirun is busy with stopping us, and MPI_Finalize would wait for it
         return failure.exit_code();
     } catch (const std::exception& failure) { // on this rank alone: the others cannot know
         fmt::print(stderr, "gradburst: rank {}: {}\n", session.rank(), failure.what());

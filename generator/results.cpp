@@ -110,7 +110,8 @@ bool keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
             for (const RecordedTrace& trace : report->traces)
                 if (!trace.csv.empty())
                     kept = written(directory, trace.file, trace.csv) &&
-                           written(directory, collectors::sidecar_path(trace.file).string(), trace.sidecar) && kept;
+                           written(directory, collectors::sidecar_path(trace.file).string(), trace.sidecar) &&
+                           kept;
     return kept;
 }
 
@@ -198,9 +199,10 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
         else
             missing.push_back(rank);
     if (!missing.empty())
-        record.warnings.push_back(fmt::format("ONLY {} OF {} RANKS ANSWERED: all figures are theirs; the timeline "
-                                              "and perhaps the trace are missing of rank {}",
-                                              answered.size(), reports.size(), fmt::join(missing, ", ")));
+        record.warnings.push_back(
+            fmt::format("ONLY {} OF {} RANKS ANSWERED: all figures are theirs; the timeline "
+                        "and perhaps the trace are missing of rank {}",
+                        answered.size(), reports.size(), fmt::join(missing, ", ")));
     record.statistics = run_statistics(answered, workload, world_size, record.profile.run.warmup);
     record.planned_bytes = 0;
     for (const Timeline& timeline : answered)
@@ -226,9 +228,10 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
 }
 
 RunRecord without_metrics(RunRecord record, std::string_view why) {
-    record.warnings.push_back(fmt::format("NO METRICS: {} before they were computed; gradburst-collect report "
-                                          "computes them from the counters in nic/",
-                                          why));
+    record.warnings.push_back(
+        fmt::format("NO METRICS: {} before they were computed; gradburst-collect report "
+                    "computes them from the counters in nic/",
+                    why));
     if (record.status == RunStatus::complete) {
         record.status = RunStatus::interrupted;
         record.error = fmt::format("{} after all iterations, before the metrics were computed", why);
@@ -238,7 +241,8 @@ RunRecord without_metrics(RunRecord record, std::string_view why) {
 
 bool keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
           const RunDirectory& directory) {
-    const bool labelled = written(directory, "run.json", run_json(without_metrics(record, "rank 0 was killed")));
+    const bool labelled =
+        written(directory, "run.json", run_json(without_metrics(record, "rank 0 was killed")));
     const bool kept = written(directory, "timeline.csv", timeline_csv(timelines_of(reports)));
     return keep_remote_traces(reports, directory) && kept && labelled;
 }

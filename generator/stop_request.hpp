@@ -8,10 +8,10 @@ namespace generator {
 /// second.
 inline constexpr std::chrono::milliseconds stop_grace{900};
 
-/// SIGINT, SIGTERM and SIGHUP as a request to end the run in good order. From Open MPI's mpirun SIGCONT is one
-/// too: told to end, it first sends SIGCONT to the ranks of its own host, a second later SIGTERM, and SIGKILL
-/// as soon as one of them has left after that; only then it turns to the other hosts, in the same way. Only one
-/// object at a time.
+/// SIGINT, SIGTERM and SIGHUP as a request to end the run in good order. From Open MPI's mpirun SIGCONT is
+/// one too: told to end, it first sends SIGCONT to the ranks of its own host, a second later SIGTERM, and
+/// SIGKILL as soon as one of them has left after that; only then it turns to the other hosts, in the same
+/// way. Only one object at a time.
 class StopRequest {
 public:
     /// Installs the handlers; until `hold` a signal ends the process at once. Throws std::system_error.

@@ -149,7 +149,8 @@ TEST_CASE("a rank that is asked to stop says so, and the others hear it, also in
     CHECK(errors[0] == stopped); // it sends to rank 1
     // Rank 2 hears it from rank 0, unless it was just about to receive from rank 1.
     if (errors[2] != stopped)
-        CHECK_THAT(errors[2], Catch::Contains("rank 1 on localhost") && Catch::Contains("iteration 0, bucket 0"));
+        CHECK_THAT(errors[2],
+                   Catch::Contains("rank 1 on localhost") && Catch::Contains("iteration 0, bucket 0"));
 }
 
 TEST_CASE("a peer that leaves without a word is noticed at once, also in a gap", "[engine]") {
@@ -165,8 +166,10 @@ TEST_CASE("a peer that leaves without a word is noticed at once, also in a gap",
                                              },
                                          .before_connect = {}});
     CHECK_THAT(results[1].error, Catch::Contains("no more"));
-    CHECK_THAT(results[0].error, Catch::Contains("rank 1 on localhost") && Catch::Contains("closed the connection"));
-    CHECK_THAT(results[2].error, Catch::Contains("rank 0 on localhost") && Catch::Contains("closed the connection"));
+    CHECK_THAT(results[0].error,
+               Catch::Contains("rank 1 on localhost") && Catch::Contains("closed the connection"));
+    CHECK_THAT(results[2].error,
+               Catch::Contains("rank 0 on localhost") && Catch::Contains("closed the connection"));
 }
 
 TEST_CASE("a bucket whose bytes stand still fails with what is missing and from whom", "[engine]") {

@@ -29,7 +29,8 @@ RunEnd end_of(const std::vector<std::optional<RankReport>>& reports) {
 }
 
 std::optional<RankReport> saw_leave(int peer) {
-    return RankReport{.status = RunStatus::failed, .error = "a peer closed the connection", .lost_peer = peer};
+    return RankReport{
+        .status = RunStatus::failed, .error = "a peer closed the connection", .lost_peer = peer};
 }
 const auto echo = saw_leave(1);
 

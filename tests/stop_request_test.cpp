@@ -46,8 +46,8 @@ std::pair<int, std::chrono::milliseconds> end_of(pid_t child) {
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
     REQUIRE(WIFEXITED(status));
-    return {WEXITSTATUS(status), std::chrono::duration_cast<std::chrono::milliseconds>(
-                                     std::chrono::steady_clock::now() - start)};
+    return {WEXITSTATUS(status),
+            std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start)};
 }
 
 } // namespace
