@@ -1,13 +1,15 @@
 #include "generator/timeline.hpp"
 
+#include <algorithm>
 #include <charconv>
-#include <fmt/format.h>
+#include <fmt/compile.h>
 #include <iterator>
-#include <map>
 #include <stdexcept>
 
 namespace generator {
 namespace {
+
+constexpr std::size_t longest_usual_line = 150; // bytes: so that texts of 20 MB do not move while they grow
 
 /// Reads the next number; numbers are separated by one space.
 template <class Number>
@@ -22,38 +24,54 @@ Number take(std::string_view& text) {
     return value;
 }
 
+/// Iterations are recorded in their order.
+const IterationRecord* find(const Timeline& timeline, std::uint32_t iteration) {
+    const auto found = std::lower_bound(
+        timeline.iterations.begin(), timeline.iterations.end(), iteration,
+        [](const IterationRecord& record, std::uint32_t wanted) { return record.iteration < wanted; });
+    return found != timeline.iterations.end() && found->iteration == iteration ? &*found : nullptr;
+}
+
 } // namespace
 
+// The timelines of a long run have a few hundred thousand lines, and Ctrl-C leaves little time for them:
+// therefore the formats are compiled.
+
 std::string timeline_csv(const std::vector<Timeline>& timelines) {
-    std::string csv =
-        "rank,iteration,bucket,iteration_start_ns,due_ns,start_ns,end_ns,iteration_end_ns,late_ns,"
-        "bucket_bytes,sent_bytes,received_bytes\n";
-    for (const Timeline& timeline : timelines) {
-        std::map<std::uint32_t, IterationRecord> iterations;
-        for (const IterationRecord& record : timeline.iterations)
-            iterations[record.iteration] = record;
-        for (const BucketRecord& record : timeline.buckets) {
-            const auto found = iterations.find(record.iteration);
-            const bool ended = found != iterations.end();
-            fmt::format_to(std::back_inserter(csv), "{},{},{},{},{},{},{},{},{},{},{},{}\n", timeline.rank,
-                           record.iteration, record.bucket,
-                           ended ? std::to_string(found->second.start_ns) : "", record.due_ns,
-                           record.start_ns, record.end_ns, ended ? std::to_string(found->second.end_ns) : "",
-                           record.late_ns, record.bytes, record.sent_bytes, record.received_bytes);
+    std::size_t lines = 1;
+    for (const Timeline& timeline : timelines)
+        lines += timeline.buckets.size();
+    std::string csv;
+    csv.reserve(lines * longest_usual_line);
+    const auto out = std::back_inserter(csv);
+    fmt::format_to(out,
+                   "rank,iteration,bucket,iteration_start_ns,due_ns,start_ns,end_ns,iteration_end_ns,late_ns,"
+                   "bucket_bytes,sent_bytes,received_bytes\n");
+    for (const Timeline& timeline : timelines)
+        for (const BucketRecord& r : timeline.buckets) {
+            fmt::format_to(out, FMT_COMPILE("{},{},{},"), timeline.rank, r.iteration, r.bucket);
+            if (const IterationRecord* const iteration = find(timeline, r.iteration))
+                fmt::format_to(out, FMT_COMPILE("{},{},{},{},{},"), iteration->start_ns, r.due_ns, r.start_ns,
+                               r.end_ns, iteration->end_ns);
+            else
+                fmt::format_to(out, FMT_COMPILE(",{},{},{},,"), r.due_ns, r.start_ns, r.end_ns);
+            fmt::format_to(out, FMT_COMPILE("{},{},{},{}\n"), r.late_ns, r.bytes, r.sent_bytes,
+                           r.received_bytes);
         }
-    }
     return csv;
 }
 
 std::string serialize(const Timeline& timeline) {
-    std::string text =
-        fmt::format("{} {} {} {} {} {}", timeline.rank, timeline.start_monotonic_ns, timeline.sent_bytes,
-                    timeline.received_bytes, timeline.buckets.size(), timeline.iterations.size());
+    std::string text;
+    text.reserve((timeline.buckets.size() + timeline.iterations.size() + 1) * longest_usual_line);
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "{} {} {} {} {} {}", timeline.rank, timeline.start_monotonic_ns, timeline.sent_bytes,
+                   timeline.received_bytes, timeline.buckets.size(), timeline.iterations.size());
     for (const BucketRecord& r : timeline.buckets)
-        fmt::format_to(std::back_inserter(text), " {} {} {} {} {} {} {} {} {}", r.iteration, r.bucket,
-                       r.due_ns, r.start_ns, r.end_ns, r.late_ns, r.bytes, r.sent_bytes, r.received_bytes);
+        fmt::format_to(out, FMT_COMPILE(" {} {} {} {} {} {} {} {} {}"), r.iteration, r.bucket, r.due_ns,
+                       r.start_ns, r.end_ns, r.late_ns, r.bytes, r.sent_bytes, r.received_bytes);
     for (const IterationRecord& r : timeline.iterations)
-        fmt::format_to(std::back_inserter(text), " {} {} {}", r.iteration, r.start_ns, r.end_ns);
+        fmt::format_to(out, FMT_COMPILE(" {} {} {}"), r.iteration, r.start_ns, r.end_ns);
     return text;
 }
 
