@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-enum Tag { ping_tag = 1, decision_tag, result_size_tag, result_tag, exit_tag };
+enum Tag { ping_tag = 1, decision_tag, stop_tag, result_size_tag, result_tag, exit_tag };
 
 constexpr int clock_round_trips = 16;
 constexpr auto poll_interval = 1ms; // instead of waiting inside MPI, which spins
@@ -100,15 +100,19 @@ std::vector<std::string> ControlPlane::all_gather(const std::string& from_this_r
     return texts;
 }
 
-void ControlPlane::throw_if_any_failed(const std::string& own_failure) {
+void ControlPlane::throw_if_any_failed(std::string own_failure) {
+    wait_for_all();
+    if (own_failure.empty() && stop_.signal() != 0)
+        own_failure = describe(Stopped(stop_.signal()));
     int exit_code = success;
     std::vector<std::string> messages;
     for (const std::string& failure : all_gather(own_failure)) {
         if (failure.empty())
             continue;
         const std::size_t space = failure.find(' ');
-        if (exit_code == success)
-            exit_code = std::atoi(failure.c_str());
+        const int code = std::atoi(failure.c_str());
+        if (exit_code == success || code == interrupted)
+            exit_code = code;
         const std::string message = failure.substr(space + 1);
         if (std::find(messages.begin(), messages.end(), message) == messages.end())
             messages.push_back(message);
@@ -164,6 +168,37 @@ bool ControlPlane::decide_iteration(std::uint32_t iteration, bool go_on_after) {
     return message == 1;
 }
 
+/// Without spinning, and with an ear for a stop: some rank may take its time.
+void ControlPlane::wait_for_all() {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    complete(request, [this] {
+        spread_stop();
+        return true;
+    });
+}
+
+void ControlPlane::spread_stop() {
+    int waiting = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, stop_tag, MPI_COMM_WORLD, &waiting, &status);
+    if (waiting != 0) {
+        int signal = 0;
+        MPI_Recv(&signal, 1, MPI_INT, status.MPI_SOURCE, stop_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        stop_.request(signal);
+    }
+    if (stop_.signal() == 0 || told_stop_ != 0)
+        return;
+    told_stop_ = stop_.signal();
+    const int first = rank() == 0 ? 1 : 0;
+    const int last = rank() == 0 ? world_size() - 1 : 0;
+    for (int peer = first; peer <= last; ++peer) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Isend(&told_stop_, 1, MPI_INT, peer, stop_tag, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request); // told_stop_ stays as it is
+    }
+}
+
 std::vector<std::optional<std::string>> ControlPlane::collect(const std::string& from_this_rank,
                                                               const Patience& patience) {
     if (rank() != 0) {
@@ -217,14 +252,11 @@ std::optional<int> ControlPlane::agree_on_exit(int exit_code_of_rank_0, const Pa
     return std::nullopt;
 }
 
-std::string describe_current_failure() {
-    try {
-        throw;
-    } catch (const UserError& error) {
-        return fmt::format("{} {}", static_cast<int>(user_mistake), error.what());
-    } catch (const std::exception& error) {
-        return fmt::format("{} {}", static_cast<int>(our_failure), error.what());
-    }
+std::string describe(const std::exception& failure) {
+    const int exit_code = dynamic_cast<const UserError*>(&failure) != nullptr ? user_mistake
+                          : dynamic_cast<const Stopped*>(&failure) != nullptr ? interrupted
+                                                                              : our_failure;
+    return fmt::format("{} {}", exit_code, failure.what());
 }
 
 } // namespace generator

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/failure.hpp"
+#include "generator/stop_request.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -48,7 +49,7 @@ private:
 /// Silent in between, but for one message per iteration when the run is limited by time.
 class ControlPlane {
 public:
-    explicit ControlPlane(MpiSession& session) : session_(session) {}
+    ControlPlane(MpiSession& session, StopRequest& stop) : session_(session), stop_(stop) {}
 
     int rank() const { return session_.rank(); }
     int world_size() const { return session_.world_size(); }
@@ -57,7 +58,8 @@ public:
     std::vector<std::string> all_gather(const std::string& from_this_rank);
 
     /// Runs `step` on every rank and returns its result; if it throws on any, throws JointFailure on all,
-    /// with the message of each rank that failed. Thus no rank waits for one that gave up.
+    /// with the message of each rank that failed. Thus no rank waits for one that gave up. A rank that was
+    /// asked to stop has failed, too.
     template <class Step>
     auto together(Step step);
 
@@ -77,6 +79,11 @@ public:
     /// decision.
     bool decide_iteration(std::uint32_t iteration, bool go_on_after);
 
+    /// Before the traffic, whose connections pass a stop on: a rank that was asked to stop tells rank 0,
+    /// which tells all; whoever hears it is asked to stop as well. To be called every now and then; does not
+    /// wait.
+    void spread_stop();
+
     /// Asked while waiting for others; false: they will not come any more.
     using Patience = std::function<bool()>;
 
@@ -89,14 +96,17 @@ public:
     std::optional<int> agree_on_exit(int exit_code_of_rank_0, const Patience& patience);
 
 private:
-    void throw_if_any_failed(const std::string& own_failure);
+    void throw_if_any_failed(std::string own_failure);
+    void wait_for_all();
 
     MpiSession& session_;
+    StopRequest& stop_;
+    int told_stop_ = 0; ///< the signal of which the others were told
     bool go_on_ = true; ///< rank 0's decision about the iteration after the running one
 };
 
-/// "2 no interface eth9 on ..." : exit code and message of the exception being handled.
-std::string describe_current_failure();
+/// "2 no interface eth9 on ..." : exit code and message.
+std::string describe(const std::exception& failure);
 
 template <class Step>
 auto ControlPlane::together(Step step) {
@@ -104,16 +114,16 @@ auto ControlPlane::together(Step step) {
     if constexpr (std::is_void_v<decltype(step())>) {
         try {
             step();
-        } catch (...) {
-            failure = describe_current_failure();
+        } catch (const std::exception& error) {
+            failure = describe(error);
         }
         throw_if_any_failed(failure);
     } else {
         std::optional<decltype(step())> result;
         try {
             result.emplace(step());
-        } catch (...) {
-            failure = describe_current_failure();
+        } catch (const std::exception& error) {
+            failure = describe(error);
         }
         throw_if_any_failed(failure);
         return std::move(*result);

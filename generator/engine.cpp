@@ -5,7 +5,6 @@
 #include <asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,10 +19,6 @@ std::vector<std::uint64_t> sizes(const IterationSchedule& schedule) {
 }
 
 } // namespace
-
-Stopped::Stopped(int signal)
-    : std::runtime_error(fmt::format("stopped by signal {} ({})", signal, strsignal(signal))),
-      signal_(signal) {}
 
 Engine::Engine(asio::io_context& context, const Profile& profile, const Workload& workload,
                Connections connections, const std::vector<Endpoint>& endpoints, Payload& payload,
@@ -41,6 +36,7 @@ void Engine::run(Clock::time_point start, Timeline& timeline) {
     timeline.start_monotonic_ns = std::chrono::nanoseconds(start.time_since_epoch()).count();
     watch_for_stop();
     watch_for_stall(0);
+    wire_.listen();
     std::exception_ptr failure;
     asio::co_spawn(context_, iterate(), [&](std::exception_ptr error) {
         failure = error;
@@ -51,8 +47,11 @@ void Engine::run(Clock::time_point start, Timeline& timeline) {
         context_.run();
         if (failure)
             std::rethrow_exception(failure);
-    } catch (const Stopped&) {
+    } catch (const Stopped& stopped) {
         failure = std::current_exception();
+        wire_.pass_on(stopped);
+    } catch (const PeerLeft& left) {
+        failure = std::make_exception_ptr(PeerLeft(left.peer(), where() + left.what()));
     } catch (const std::exception& error) {
         failure = std::make_exception_ptr(std::runtime_error(where() + error.what()));
     }
@@ -135,8 +134,10 @@ void Engine::watch_for_stop() {
         return;
     stop_.assign(::dup(settings_.stop_descriptor));
     stop_.async_wait(asio::posix::stream_descriptor::wait_read, [this](std::error_code error) {
-        if (!error)
-            throw Stopped(settings_.stop_signal());
+        if (error)
+            return;
+        wire_.hear(); // launchers stop all ranks when one has died: then that is what happened
+        throw Stopped(settings_.stop_signal());
     });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/failure.hpp"
 #include "generator/plan_book.hpp"
 #include "generator/precise_timer.hpp"
 #include "generator/schedule.hpp"
@@ -13,20 +14,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <stdexcept>
 #include <vector>
 
 namespace generator {
-
-/// The run was asked to stop (a signal).
-class Stopped : public std::runtime_error {
-public:
-    explicit Stopped(int signal);
-    int signal() const { return signal_; }
-
-private:
-    int signal_;
-};
 
 struct EngineSettings {
     int rank = 0;
@@ -54,8 +44,9 @@ public:
            EngineSettings settings);
 
     /// Runs from `start`, the beginning of iteration 0 on this host's clock. Fills `timeline` as it goes, so
-    /// that nothing measured is lost when it throws: Stopped, or std::runtime_error with rank, iteration,
-    /// bucket and peer. The connections stay open until the engine is destroyed. To be called once.
+    /// that nothing measured is lost when it throws: Stopped, when this rank or another was asked to stop;
+    /// PeerLeft or another std::runtime_error with rank, iteration, bucket and peer. The connections stay
+    /// open until the engine is destroyed; then the peers notice. To be called once.
     void run(Clock::time_point start, Timeline& timeline);
 
     /// In use on the outgoing connections, as the kernel says; empty when there are none.

@@ -9,7 +9,6 @@
 #include "generator/results.hpp"
 #include "generator/run_directory.hpp"
 #include "generator/run_record.hpp"
-#include "generator/stop_request.hpp"
 #include "generator/switch_sampling.hpp"
 
 #include <asio/io_context.hpp>
@@ -17,6 +16,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
+#include <future>
 #include <sstream>
 #include <sys/resource.h>
 
@@ -26,10 +26,11 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto start_delay = 100ms;           // from agreement to iteration 0
-constexpr auto patience_after_end = 60s;      // for the results of slow hosts
-constexpr auto patience_after_failure = 10s;  // for ranks that have yet to notice
-constexpr auto patience_after_signal = 300ms; // mpirun kills one second after its first signal
+constexpr auto start_delay = 100ms;          // from agreement to iteration 0
+constexpr auto patience_after_end = 60s;     // for the results of slow hosts
+constexpr auto patience_after_failure = 10s; // for ranks that have yet to notice
+constexpr auto reports_after_stop = 500ms;   // for all ranks to hear of it and to answer
+constexpr auto metrics_after_stop = 750ms;   // then stop_grace is nearly over
 
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -50,7 +51,8 @@ double cpu_seconds() {
 
 class Job {
 public:
-    Job(const CommandLine& command, MpiSession& session) : session_(session), control_(session), context_(1) {
+    Job(const CommandLine& command, MpiSession& session, StopRequest& stop)
+        : session_(session), stop_(stop), control_(session, stop), context_(1) {
         Agreement agreement = agree(command, control_);
         if (leads() && agreement.record.profile.run.dry_run)
             fmt::print("{}", dry_run_text(agreement));
@@ -61,9 +63,7 @@ public:
     int run() {
         if (record_.profile.run.dry_run)
             return success;
-        create_run_directory();
-        RankReport report = send_traffic(prepare_traffic());
-        return finish(std::move(report));
+        return finish(send_traffic(prepare_traffic()));
     }
 
 private:
@@ -95,17 +95,29 @@ private:
     /// The last chance to fail together; run.json then tells why.
     Connections prepare_traffic() {
         try {
+            create_run_directory();
             Connections connections = connect();
             start_sampling();
             return connections;
         } catch (const JointFailure& failure) {
-            if (leads()) {
-                record_.error = failure.what();
-                directory_->write("run.json", run_json(record_));
-                if (record_.profile.run.json)
-                    fmt::print("{}", run_json(record_));
-            }
+            label(failure.exit_code() == interrupted ? RunStatus::interrupted : RunStatus::failed,
+                  failure.what());
+            if (directory_ && leads() && record_.profile.run.json)
+                fmt::print("{}", run_json(record_));
+            control_.agree_on_exit(failure.exit_code(), patience(patience_after_failure, stop_grace));
             throw;
+        }
+    }
+
+    /// How the run ended, as far as rank 0 knows: in case that it is killed before the results are written.
+    void label(RunStatus status, const std::string& error) {
+        if (!leads() || !directory_)
+            return;
+        record_.status = status;
+        record_.error = error;
+        try {
+            directory_->write("run.json", run_json(record_));
+        } catch (const std::exception&) { // the older label stays
         }
     }
 
@@ -121,6 +133,11 @@ private:
         settings.congestion_control = network.congestion_control;
         settings.timeout = network.connect_timeout;
         settings.token = agree_on_token();
+        settings.listen = [this] {
+            control_.spread_stop();
+            if (stop_.signal() != 0)
+                throw Stopped(stop_.signal());
+        };
         if (leads() && !record_.profile.run.json)
             fmt::print("{}", settings_text(record_, workload_, out_));
         std::fflush(stdout);
@@ -208,11 +225,18 @@ private:
         } catch (const Stopped& stopped) {
             report.status = RunStatus::interrupted;
             report.error = stopped.what();
+            stop_.request(stopped.signal()); // which may have come to another rank
+            label(report.status, report.error);
+        } catch (const PeerLeft& left) {
+            report.status = RunStatus::failed;
+            report.error = left.what();
+            report.lost_peer = left.peer();
         } catch (const std::exception& error) {
             report.status = RunStatus::failed;
             report.error = error.what();
-            engine_.reset(); // the peers notice at once
         }
+        if (report.status != RunStatus::complete)
+            engine_.reset(); // the peers notice at once
         report.cpu_seconds = cpu_seconds() - cpu_before;
         report.traffic_seconds = std::chrono::duration<double>(Clock::now() - start).count();
         std::vector<std::string> errors;
@@ -230,15 +254,10 @@ private:
         return report;
     }
 
-    ControlPlane::Patience patience(RunStatus status) const {
-        const Clock::time_point until =
-            Clock::now() +
-            (status == RunStatus::complete ? nanoseconds(patience_after_end) : patience_after_failure);
-        return [this, until, signalled = Clock::time_point::max()]() mutable {
-            if (stop_.signal() != 0 && signalled == Clock::time_point::max())
-                signalled = Clock::now();
-            return Clock::now() < until && (signalled == Clock::time_point::max() ||
-                                            Clock::now() < signalled + patience_after_signal);
+    /// For others: so long, but only so long after a stop.
+    ControlPlane::Patience patience(nanoseconds limit, nanoseconds after_stop) {
+        return [this, until = Clock::now() + limit, after_stop] {
+            return Clock::now() < until && !stop_.requested_for(after_stop);
         };
     }
 
@@ -255,36 +274,52 @@ private:
                 own->traces.push_back({trace.file.string(), "", "", trace.cpu_share});
     }
 
-    /// Results to rank 0, which reports; then all leave with its exit code.
-    int finish(const RankReport& report) {
-        const ControlPlane::Patience patience = this->patience(report.status);
-        const auto texts = control_.collect(serialize(report), patience);
-        int exit_code = our_failure;
-        bool all_answered = true;
-        if (leads()) {
-            std::vector<std::optional<RankReport>> reports;
-            for (const auto& text : texts) {
-                reports.push_back(text ? std::optional(parse_rank_report(*text)) : std::nullopt);
-                all_answered = all_answered && text.has_value();
+    /// Computed aside: should the run be stopped meanwhile, they are left behind.
+    void add_metrics() {
+        metrics_ = std::async(std::launch::async, [this, record = record_]() mutable {
+            add_interfaces(record, reports_, switch_traces_, workload_, *directory_);
+            return record;
+        });
+        while (metrics_.wait_for(10ms) != std::future_status::ready)
+            if (stop_.requested_for(metrics_after_stop)) {
+                record_ = without_metrics(std::move(record_), Stopped(stop_.signal()).what());
+                return;
             }
-            stop_switch_sampling(reports[0]);
-            add_reports(record_, reports, workload_);
-            if (record_.status != RunStatus::complete)
-                keep_early(record_, reports, *directory_);
-            add_interfaces(record_, reports, switch_traces_, workload_, *directory_);
-            exit_code = publish(record_, reports, *directory_);
-        }
-        const std::optional<int> agreed = control_.agree_on_exit(exit_code, patience);
+        record_ = metrics_.get();
+    }
+
+    /// Rank 0's part of the end: first what matters most, then what takes time.
+    int conclude(const std::vector<std::optional<std::string>>& texts) {
+        for (const auto& text : texts)
+            reports_.push_back(text ? std::optional(parse_rank_report(*text)) : std::nullopt);
+        stop_switch_sampling(reports_[0]);
+        add_reports(record_, reports_, workload_);
+        const bool all_kept = keep(record_, reports_, *directory_);
+        add_metrics();
+        return publish(record_, *directory_, all_kept);
+    }
+
+    /// Results to rank 0, which reports; then all leave with its exit code, nobody earlier: once a rank has
+    /// left, mpirun kills the others.
+    int finish(const RankReport& report) {
+        const nanoseconds limit = report.status == RunStatus::complete ? nanoseconds(patience_after_end)
+                                                                       : nanoseconds(patience_after_failure);
+        const auto texts = control_.collect(serialize(report), patience(limit, reports_after_stop));
+        const int exit_code = leads() ? conclude(texts) : our_failure;
+        const std::optional<int> agreed = control_.agree_on_exit(exit_code, patience(limit, stop_grace));
         if (!agreed && !report.error.empty())
             fmt::print(stderr, "gradburst: {}\n", report.error); // rank 0 is gone: say it here
-        if (!agreed || !all_answered || *agreed != success)
-            session_.abandon(agreed.value_or(our_failure)); // MPI_Finalize might wait for a rank that is gone
+        // MPI_Finalize might wait for a rank that is gone, or for an mpirun that is busy with stopping us.
+        const bool all_answered =
+            std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.has_value(); });
+        if (!agreed || !all_answered || *agreed != success || stop_.signal() != 0)
+            session_.abandon(agreed.value_or(our_failure));
         return *agreed;
     }
 
     MpiSession& session_;
+    StopRequest& stop_;
     ControlPlane control_;
-    StopRequest stop_;
     asio::io_context context_;
     RunRecord record_;
     Workload workload_;
@@ -296,12 +331,14 @@ private:
     std::vector<SwitchPortTrace> switch_traces_;
     std::unique_ptr<Payload> payload_;
     std::unique_ptr<Engine> engine_;
+    std::vector<std::optional<RankReport>> reports_; ///< on rank 0, of all
+    std::future<RunRecord> metrics_;                 ///< on rank 0, while they are computed
 };
 
 } // namespace
 
-int run_job(const CommandLine& command, MpiSession& session) {
-    return Job(command, session).run();
+int run_job(const CommandLine& command, MpiSession& session, StopRequest& stop) {
+    return Job(command, session, stop).run();
 }
 
 } // namespace generator

@@ -31,12 +31,17 @@ int run(int argument_count, char** arguments) {
                        command.action == CommandLine::Action::list_profiles ? profile_list() : command.text);
         return success;
     }
+    StopRequest stop;
     MpiSession session(argument_count, arguments);
+    stop.hold();
     try {
-        return run_job(command, session);
+        return run_job(command, session, stop);
     } catch (const JointFailure& failure) {
         if (session.rank() == 0 && speaks()) // alone, each of several ranks takes itself for rank 0
             fmt::print(stderr, "gradburst: {}\n", failure.what());
+        if (failure.exit_code() == interrupted)
+            session.abandon(
+                interrupted); // mpirun is busy with stopping us, and MPI_Finalize would wait for it
         return failure.exit_code();
     } catch (const std::exception& failure) { // on this rank alone: the others cannot know
         fmt::print(stderr, "gradburst: rank {}: {}\n", session.rank(), failure.what());

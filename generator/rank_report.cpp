@@ -4,37 +4,27 @@
 #include <nlohmann/json.hpp>
 
 namespace generator {
+
 namespace {
 
-/// A rank that only saw a peer leave tells us less than the peer itself.
-bool is_echo(const std::string& error) {
-    for (const char* mark : {"closed the connection", "Connection reset", "Broken pipe"})
-        if (error.find(mark) != std::string::npos)
-            return true;
-    return false;
-}
-
-/// When mpirun stops a job on several hosts, its daemons end the ranks of the other hosts at once, all of
-/// them; a rank that died by itself is silent alone.
-bool only_other_hosts_are_silent(const std::vector<std::optional<RankReport>>& reports,
-                                 const std::vector<Endpoint>& endpoints) {
-    std::size_t elsewhere = 0;
-    for (std::size_t rank = 0; rank < reports.size(); ++rank) {
-        const bool here = endpoints[rank].host == endpoints[0].host;
-        if (here == !reports[rank])
-            return false; // silent here, or an answer from elsewhere
-        elsewhere += here ? 0 : 1;
-    }
-    return elsewhere > 1;
+/// Takes the next part of the text that follows the header.
+std::string take(std::string_view& text, const nlohmann::json& bytes) {
+    const std::string_view part = text.substr(0, bytes.get<std::size_t>());
+    text.remove_prefix(part.size());
+    return std::string(part);
 }
 
 } // namespace
 
+// A line of JSON, and behind it the timeline and the traces, which may be long, as they are.
+
 std::string serialize(const RankReport& report) {
+    std::string behind = serialize(report.timeline);
     nlohmann::json json;
-    json["timeline"] = serialize(report.timeline);
+    json["timeline_bytes"] = behind.size();
     json["status"] = static_cast<int>(report.status);
     json["error"] = report.error;
+    json["lost_peer"] = report.lost_peer.value_or(-1);
     json["congestion_control"] = report.congestion_control;
     json["clock_offset_ns"] = report.clock.offset.count();
     json["clock_uncertainty_ns"] = report.clock.uncertainty.count();
@@ -44,28 +34,37 @@ std::string serialize(const RankReport& report) {
     for (const RecordedTrace& trace : report.traces) {
         nlohmann::json entry;
         entry["file"] = trace.file;
-        entry["csv"] = trace.csv;
-        entry["sidecar"] = trace.sidecar;
+        entry["csv_bytes"] = trace.csv.size();
+        entry["sidecar_bytes"] = trace.sidecar.size();
         entry["sampler_cpu_share"] = trace.sampler_cpu_share;
         json["traces"].push_back(std::move(entry));
+        behind += trace.csv;
+        behind += trace.sidecar;
     }
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n' + behind;
 }
 
 RankReport parse_rank_report(const std::string& text) {
-    const nlohmann::json json = nlohmann::json::parse(text);
+    const std::size_t header_end = text.find('\n');
+    const nlohmann::json json = nlohmann::json::parse(std::string_view(text).substr(0, header_end));
+    std::string_view behind = std::string_view(text).substr(header_end + 1);
     RankReport report;
-    report.timeline = parse_timeline(json.at("timeline").get<std::string>());
+    report.timeline = parse_timeline(take(behind, json.at("timeline_bytes")));
     report.status = static_cast<RunStatus>(json.at("status").get<int>());
     report.error = json.at("error");
+    if (const int peer = json.at("lost_peer"); peer >= 0)
+        report.lost_peer = peer;
     report.congestion_control = json.at("congestion_control");
     report.clock = {nanoseconds(json.at("clock_offset_ns").get<std::int64_t>()),
                     nanoseconds(json.at("clock_uncertainty_ns").get<std::int64_t>())};
     report.cpu_seconds = json.at("cpu_seconds");
     report.traffic_seconds = json.at("traffic_seconds");
-    for (const nlohmann::json& entry : json.at("traces"))
+    for (const nlohmann::json& entry : json.at("traces")) {
+        std::string csv = take(behind, entry.at("csv_bytes"));
+        std::string sidecar = take(behind, entry.at("sidecar_bytes"));
         report.traces.push_back(
-            {entry.at("file"), entry.at("csv"), entry.at("sidecar"), entry.at("sampler_cpu_share")});
+            {entry.at("file"), std::move(csv), std::move(sidecar), entry.at("sampler_cpu_share")});
+    }
     return report;
 }
 
@@ -75,6 +74,7 @@ RunEnd run_end(const std::vector<std::optional<RankReport>>& reports,
     std::string cause;
     std::string echo;
     std::string stopped;
+    bool silent_one_left = false;
     for (std::size_t rank = 0; rank < reports.size(); ++rank) {
         const std::optional<RankReport>& report = reports[rank];
         if (!report)
@@ -82,15 +82,16 @@ RunEnd run_end(const std::vector<std::optional<RankReport>>& reports,
         else if (report->status == RunStatus::interrupted)
             stopped = report->error;
         else if (report->status == RunStatus::failed) {
-            std::string& kind = is_echo(report->error) ? echo : cause;
+            std::string& kind = report->lost_peer ? echo : cause;
             if (kind.empty())
                 kind = report->error;
+            silent_one_left |= report->lost_peer && !reports[static_cast<std::size_t>(*report->lost_peer)];
         }
     }
-    if (!silent.empty() && !stopped.empty() && only_other_hosts_are_silent(reports, endpoints))
+    // Launchers stop all ranks when one has died. A silent one that no peer saw leave is only late.
+    if (!silent.empty() && !stopped.empty() && cause.empty() && !silent_one_left)
         return {RunStatus::interrupted,
-                fmt::format("{}; the ranks of the other hosts were ended before they could answer: {}",
-                            stopped, fmt::join(silent, ", "))};
+                fmt::format("{}; no answer in time from {}", stopped, fmt::join(silent, ", "))};
     if (!silent.empty()) {
         const std::string& seen = !cause.empty() ? cause : echo;
         return {RunStatus::failed, fmt::format("no answer from {} (killed, crashed or cut off){}{}",

@@ -3,6 +3,7 @@
 #include "generator/run_record.hpp"
 #include "generator/timeline.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct RankReport {
     Timeline timeline;
     RunStatus status = RunStatus::complete;
     std::string error;
+    std::optional<int> lost_peer; ///< that is the error: this peer left, and knows better why
     std::string congestion_control;
     double cpu_seconds = 0;          ///< of the process, sampler included, from iteration 0 to the end
     double traffic_seconds = 0;      ///< how long that was

@@ -91,15 +91,28 @@ void warn_of_deviation(RunRecord& record) {
         }
 }
 
-void keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
+/// False, and said on standard error, when the file could not be written.
+bool written(const RunDirectory& directory, const std::string& name, std::string_view content) {
+    try {
+        directory.write(name, content);
+        return true;
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "gradburst: {}\n", error.what());
+        return false;
+    }
+}
+
+bool keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
                         const RunDirectory& directory) {
+    bool kept = true;
     for (const std::optional<RankReport>& report : reports)
         if (report)
             for (const RecordedTrace& trace : report->traces)
-                if (!trace.csv.empty()) {
-                    directory.write(trace.file, trace.csv);
-                    directory.write(collectors::sidecar_path(trace.file).string(), trace.sidecar);
-                }
+                if (!trace.csv.empty())
+                    kept = written(directory, trace.file, trace.csv) &&
+                           written(directory, collectors::sidecar_path(trace.file).string(), trace.sidecar) &&
+                           kept;
+    return kept;
 }
 
 std::vector<InterfaceTrace> traces_of(const RunRecord& record,
@@ -179,12 +192,17 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
     }
     const int world_size = static_cast<int>(record.ranks.size());
     std::vector<Timeline> answered;
-    for (const std::optional<RankReport>& report : reports)
-        if (report)
-            answered.push_back(report->timeline);
-    if (answered.size() < reports.size())
-        record.warnings.push_back(fmt::format("ONLY {} OF {} RANKS ANSWERED: all figures are theirs",
-                                              answered.size(), reports.size()));
+    std::vector<std::size_t> missing;
+    for (std::size_t rank = 0; rank < reports.size(); ++rank)
+        if (reports[rank])
+            answered.push_back(reports[rank]->timeline);
+        else
+            missing.push_back(rank);
+    if (!missing.empty())
+        record.warnings.push_back(
+            fmt::format("ONLY {} OF {} RANKS ANSWERED: all figures are theirs; the timeline "
+                        "and perhaps the trace are missing of rank {}",
+                        answered.size(), reports.size(), fmt::join(missing, ", ")));
     record.statistics = run_statistics(answered, workload, world_size, record.profile.run.warmup);
     record.planned_bytes = 0;
     for (const Timeline& timeline : answered)
@@ -198,7 +216,6 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
                     const RunDirectory& directory) {
     try {
         const std::vector<Timeline> timelines = timelines_of(reports);
-        keep_remote_traces(reports, directory);
         record.interfaces =
             interface_results(traces_of(record, reports, directory), timelines, workload, record.statistics,
                               record.profile.run.warmup, record.line_rate, record.warnings);
@@ -210,39 +227,40 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
     }
 }
 
-void keep_early(RunRecord record, const std::vector<std::optional<RankReport>>& reports,
-                const RunDirectory& directory) {
-    record.warnings.push_back("NO METRICS YET: the launcher ended this rank before they were computed; "
-                              "gradburst-collect report reads the counters that were kept in nic/");
-    try {
-        directory.write("run.json", run_json(record));
-        directory.write("timeline.csv", timeline_csv(timelines_of(reports)));
-    } catch (const std::exception&) { // publish() will meet it again
+RunRecord without_metrics(RunRecord record, std::string_view why) {
+    record.warnings.push_back(
+        fmt::format("NO METRICS: {} before they were computed; gradburst-collect report "
+                    "computes them from the counters in nic/",
+                    why));
+    if (record.status == RunStatus::complete) {
+        record.status = RunStatus::interrupted;
+        record.error = fmt::format("{} after all iterations, before the metrics were computed", why);
     }
+    return record;
 }
 
-int publish(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-            const RunDirectory& directory) {
-    int exit_code = record.status == RunStatus::complete      ? success
-                    : record.status == RunStatus::interrupted ? interrupted
-                                                              : our_failure;
+bool keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+          const RunDirectory& directory) {
+    const bool labelled =
+        written(directory, "run.json", run_json(without_metrics(record, "rank 0 was killed")));
+    const bool kept = written(directory, "timeline.csv", timeline_csv(timelines_of(reports)));
+    return keep_remote_traces(reports, directory) && kept && labelled;
+}
+
+int publish(const RunRecord& record, const RunDirectory& directory, bool all_kept) {
     const std::string json = run_json(record);
-    // First what matters most; a full disk must not take the text from the terminal.
-    for (const auto& [name, content] : {std::pair<std::string, std::string>{"run.json", json},
-                                        {"timeline.csv", timeline_csv(timelines_of(reports))},
-                                        {"metrics.prom", prometheus_text(record)}}) {
-        try {
-            directory.write(name, content);
-        } catch (const std::exception& error) {
-            fmt::print(stderr, "gradburst: {}\n", error.what());
-            exit_code = our_failure;
-        }
-    }
+    // A full disk must not take the text from the terminal.
+    const bool labelled = written(directory, "run.json", json);
+    const bool exported = written(directory, "metrics.prom", prometheus_text(record));
     fmt::print("{}", record.profile.run.json ? json : result_text(record, directory.path().string()));
     std::fflush(stdout);
     if (!record.error.empty())
         fmt::print(stderr, "gradburst: {}\n", record.error);
-    return exit_code;
+    if (!all_kept || !labelled || !exported)
+        return our_failure;
+    return record.status == RunStatus::complete      ? success
+           : record.status == RunStatus::interrupted ? interrupted
+                                                     : our_failure;
 }
 
 } // namespace generator

@@ -6,6 +6,7 @@
 #include "generator/switch_sampling.hpp"
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace generator {
@@ -14,22 +15,23 @@ namespace generator {
 void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
                  const Workload& workload);
 
-/// Puts what was sampled and what the fluid model expects into the record: seconds for a long run. Traces of
-/// hosts that do not share rank 0's files are written into the run directory first. Does not throw for a
-/// trace that cannot be read: that becomes a warning.
+/// Puts what was sampled and what the fluid model expects into the record: seconds for a long run. Does not
+/// throw for a trace that cannot be read: that becomes a warning.
 void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
                     const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
                     const RunDirectory& directory);
 
-/// Writes what is known before the metrics are computed, for mpirun may kill us meanwhile: run.json, which
-/// says that they are missing, and timeline.csv. Does not throw: `publish` will meet the same error and say
-/// so.
-void keep_early(RunRecord record, const std::vector<std::optional<RankReport>>& reports,
-                const RunDirectory& directory);
+/// The record of a run that something ended before its metrics were computed: complete it is not.
+RunRecord without_metrics(RunRecord record, std::string_view why);
 
-/// Writes run.json, timeline.csv and metrics.prom, prints the result (text, or run.json with --json) on
-/// standard output and errors on standard error. Returns the exit code.
-int publish(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-            const RunDirectory& directory);
+/// Writes what need not be computed: timeline.csv, the traces of hosts that do not share rank 0's files, and
+/// run.json as it shall stay if the launcher kills this rank before `publish`. False when something could not
+/// be written; standard error then says what.
+bool keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+          const RunDirectory& directory);
+
+/// Writes run.json and metrics.prom, prints the result (text, or run.json with --json) on standard output and
+/// errors on standard error. Returns the exit code.
+int publish(const RunRecord& record, const RunDirectory& directory, bool all_kept);
 
 } // namespace generator

@@ -28,6 +28,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int listen_backlog = 4096;
 constexpr auto hello_timeout = std::chrono::seconds(3); // a stranger may not hold a place for longer
 constexpr auto retry_interval = std::chrono::milliseconds(50);
+constexpr auto listen_interval = std::chrono::milliseconds(50);
 
 /// "reno cubic", from /proc/sys/net/ipv4/tcp_{available,allowed}_congestion_control.
 std::string listed(std::string_view kind) {
@@ -70,7 +71,8 @@ public:
     PeerSetup(Listener& listener, int self, const std::vector<Endpoint>& endpoints, const Peers& peers,
               const ConnectSettings& settings)
         : acceptor_(moved_to_setup(listener.acceptor())), self_(self), endpoints_(endpoints), peers_(peers),
-          settings_(settings), deadline_(context_, Clock::now() + settings.timeout), started_(Clock::now()) {}
+          settings_(settings), deadline_(context_, Clock::now() + settings.timeout), listening_(context_),
+          started_(Clock::now()) {}
 
     Connections run(asio::io_context& target) {
         deadline_.async_wait([this](std::error_code error) {
@@ -81,6 +83,7 @@ public:
             spawn(connect(peer));
         if (!peers_.incoming.empty())
             spawn(accept());
+        listen();
         finish_if_complete();
         context_.run();
         if (failure_)
@@ -109,6 +112,17 @@ private:
                 failure_ = error;
                 give_up();
             }
+        });
+    }
+
+    void listen() {
+        if (!settings_.listen)
+            return;
+        settings_.listen();
+        listening_.expires_after(listen_interval);
+        listening_.async_wait([this](std::error_code error) {
+            if (!error)
+                listen();
         });
     }
 
@@ -251,6 +265,7 @@ private:
     const Peers& peers_;
     const ConnectSettings& settings_;
     asio::steady_timer deadline_;
+    asio::steady_timer listening_;
     Clock::time_point started_;
     Clock::time_point last_log_{};
     Connections connections_;

@@ -7,6 +7,7 @@
 #include <asio/ip/tcp.hpp>
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -56,6 +57,7 @@ struct ConnectSettings {
     JobToken token{};
     std::string congestion_control; ///< empty: leave the kernel's default
     std::chrono::milliseconds timeout{10000};
+    std::function<void()> listen; ///< called every 50 ms; gives up by throwing
 };
 
 /// Opens the connections of rank `self` and closes the listener. Peers are recognised by their hello, not by

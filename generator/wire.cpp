@@ -127,16 +127,20 @@ bool Wire::move_bytes(Stream& stream, bool sending) {
     } else {
         moved = payload_.receive(descriptor, bucket_, operation, done, most);
     }
-    if (moved < 0 && errno != EAGAIN && errno != EINTR)
-        throw std::system_error(errno, std::generic_category(),
-                                fmt::format("{} {}, {} of {} bytes done",
-                                            sending ? "send to" : "receive from",
-                                            endpoints_.at(static_cast<std::size_t>(stream.peer)).text(), done,
-                                            operation.range.bytes));
+    if (moved < 0 && errno != EAGAIN && errno != EINTR) {
+        const std::system_error failure(errno, std::generic_category(),
+                                        fmt::format("{} {}, {} of {} bytes done",
+                                                    sending ? "send to" : "receive from", peer_text(stream),
+                                                    done, operation.range.bytes));
+        if (sending)
+            hear(stream); // why the peer closed the connection
+        if (failure.code() == std::errc::connection_reset || failure.code() == std::errc::broken_pipe)
+            throw PeerLeft(stream.peer, failure.what());
+        throw failure;
+    }
     if (moved == 0)
-        throw std::runtime_error(fmt::format("{} closed the connection after {} of {} bytes",
-                                             endpoints_.at(static_cast<std::size_t>(stream.peer)).text(),
-                                             done, operation.range.bytes));
+        throw PeerLeft(stream.peer, fmt::format("{} closed the connection after {} of {} bytes",
+                                                peer_text(stream), done, operation.range.bytes));
     if (moved > 0)
         advance(stream, sending, static_cast<std::uint64_t>(moved));
     // A short receive has emptied the socket, a short send has filled it.
@@ -167,8 +171,7 @@ void Wire::wait(Stream& stream, bool sending) {
     const auto ready = [this, &stream, sending](std::error_code error) {
         stream.waiting = false;
         if (error)
-            throw std::system_error(error, "wait for " +
-                                               endpoints_.at(static_cast<std::size_t>(stream.peer)).text());
+            throw std::system_error(error, "wait for " + peer_text(stream));
         pump(stream, sending); // first: what came may release the others
         continue_all();
     };
@@ -208,12 +211,49 @@ std::string Wire::unfinished() const {
                 continue;
             const std::uint32_t index = stream.operations[stream.next];
             text += fmt::format("{}{} {}: {} of {} bytes of transfer {} of {}", text.empty() ? "" : "; ",
-                                streams == &outgoing_ ? "to" : "from",
-                                endpoints_.at(static_cast<std::size_t>(stream.peer)).text(), progress_[index],
+                                streams == &outgoing_ ? "to" : "from", peer_text(stream), progress_[index],
                                 plan_->plan.operations[index].range.bytes, stream.next + 1,
                                 stream.operations.size());
         }
     return text;
+}
+
+void Wire::listen() {
+    for (const Stream& stream : outgoing_)
+        listen(stream);
+}
+
+void Wire::listen(const Stream& stream) {
+    stream.socket->async_wait(asio::ip::tcp::socket::wait_read, [this, &stream](std::error_code error) {
+        if (error)
+            return;
+        hear(stream);
+        listen(stream);
+    });
+}
+
+void Wire::hear() {
+    for (const Stream& stream : outgoing_)
+        hear(stream);
+}
+
+void Wire::hear(const Stream& stream) {
+    unsigned char signal = 0;
+    const ssize_t received = ::recv(stream.socket->native_handle(), &signal, 1, MSG_DONTWAIT);
+    if (received == 1)
+        throw Stopped(signal);
+    if (received == 0 || (errno != EAGAIN && errno != EINTR))
+        throw PeerLeft(stream.peer, peer_text(stream) + " closed the connection");
+}
+
+void Wire::pass_on(const Stopped& stopped) {
+    const auto signal = static_cast<unsigned char>(stopped.signal());
+    for (const Stream& stream : incoming_)
+        ::send(stream.socket->native_handle(), &signal, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+std::string Wire::peer_text(const Stream& stream) const {
+    return endpoints_.at(static_cast<std::size_t>(stream.peer)).text();
 }
 
 } // namespace generator

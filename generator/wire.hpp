@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/failure.hpp"
 #include "generator/payload.hpp"
 #include "generator/plan.hpp"
 #include "generator/transport.hpp"
@@ -28,8 +29,8 @@ struct WirePlan {
 
 /// Executes one plan at a time on the connections of one rank. A connection's stream is driven by callbacks:
 /// it moves what it may and what the socket takes, then waits for the socket or for an operation that it
-/// depends on. Errors (a peer that closed, a socket error) leave the io_context's run() as exceptions that
-/// name the peer.
+/// depends on. Errors (a peer that left, a socket error) leave the io_context's run() as exceptions that name
+/// the peer.
 class Wire {
 public:
     Wire(asio::io_context& context, Connections& connections, Payload& payload,
@@ -38,6 +39,15 @@ public:
     /// Starts the plan on bucket number `bucket`; `done` is called when every operation is complete, perhaps
     /// before this returns. Both must outlive the run.
     void start(const WirePlan& plan, std::size_t bucket, std::function<void()> done);
+
+    /// From now on throws when a peer that this rank sends to leaves or passes on a stop, also between two
+    /// plans.
+    void listen();
+    /// Throws if one of them has done so already.
+    void hear();
+    /// Passes a stop on to the peers that send to this rank. It travels on the way back of their connections,
+    /// where no payload goes: never behind anything.
+    void pass_on(const Stopped& stopped);
 
     std::uint64_t sent_bytes() const { return sent_bytes_; }         ///< payload since construction
     std::uint64_t received_bytes() const { return received_bytes_; } ///< payload since construction
@@ -63,6 +73,9 @@ private:
     std::uint64_t released(std::uint32_t operation) const;
     void advance(Stream& stream, bool sending, std::uint64_t bytes);
     void finish_if_complete();
+    void listen(const Stream& stream);
+    void hear(const Stream& stream);
+    std::string peer_text(const Stream& stream) const;
 
     asio::io_context& context_;
     Payload& payload_;

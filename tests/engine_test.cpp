@@ -109,11 +109,14 @@ TEST_CASE("a broadcast and an all-reduce share the connections", "[engine]") {
     }
 }
 
-TEST_CASE("a rank that is asked to stop says so, and the others name the peer that left", "[engine]") {
+namespace {
+
+/// Rank 1 of three is asked to stop from the start. Returns what each rank says.
+std::vector<std::string> stop_rank_1(const Profile& profile, const Workload& workload) {
     int descriptors[2] = {-1, -1};
     REQUIRE(pipe(descriptors) == 0);
     REQUIRE(write(descriptors[1], "x", 1) == 1);
-    const auto results = tests::run_job(short_profile(), all_reduces({1000}),
+    const auto results = tests::run_job(profile, workload,
                                         {.world_size = 3,
                                          .iterations = 1000,
                                          .adjust =
@@ -126,11 +129,47 @@ TEST_CASE("a rank that is asked to stop says so, and the others name the peer th
                                          .before_connect = {}});
     close(descriptors[0]);
     close(descriptors[1]);
-    REQUIRE(results[1].error == "stopped by signal 15 (Terminated)");
-    // Rank 2 receives from rank 1; it learns first. Rank 0 may hear it from either side.
-    REQUIRE_THAT(results[2].error,
-                 Catch::Contains("rank 1 on localhost") && Catch::Contains("iteration 0, bucket 0"));
-    REQUIRE(results[0].error != "");
+    return {results[0].error, results[1].error, results[2].error};
+}
+
+/// The first bucket of its all-reduces is due in an hour.
+Workload slow_all_reduces() {
+    Workload workload = all_reduces({1000});
+    workload.first_iteration[0].ready_after = 1h;
+    return workload;
+}
+
+} // namespace
+
+TEST_CASE("a rank that is asked to stop says so, and the others hear it, also in a gap", "[engine]") {
+    const Workload workload = GENERATE(all_reduces({1000}), all_reduces({400'000'000}), slow_all_reduces());
+    const auto errors = stop_rank_1(short_profile(), workload);
+    const std::string stopped = "stopped by signal 15 (Terminated)";
+    CHECK(errors[1] == stopped);
+    CHECK(errors[0] == stopped); // it sends to rank 1
+    // Rank 2 hears it from rank 0, unless it was just about to receive from rank 1.
+    if (errors[2] != stopped)
+        CHECK_THAT(errors[2],
+                   Catch::Contains("rank 1 on localhost") && Catch::Contains("iteration 0, bucket 0"));
+}
+
+TEST_CASE("a peer that leaves without a word is noticed at once, also in a gap", "[engine]") {
+    const auto results = tests::run_job(short_profile(), slow_all_reduces(),
+                                        {.world_size = 3,
+                                         .iterations = 1000,
+                                         .adjust =
+                                             [](int rank, EngineSettings& settings) {
+                                                 if (rank == 1)
+                                                     settings.may_start = [](std::uint32_t) -> bool {
+                                                         throw std::runtime_error("no more");
+                                                     };
+                                             },
+                                         .before_connect = {}});
+    CHECK_THAT(results[1].error, Catch::Contains("no more"));
+    CHECK_THAT(results[0].error,
+               Catch::Contains("rank 1 on localhost") && Catch::Contains("closed the connection"));
+    CHECK_THAT(results[2].error,
+               Catch::Contains("rank 0 on localhost") && Catch::Contains("closed the connection"));
 }
 
 TEST_CASE("a bucket whose bytes stand still fails with what is missing and from whom", "[engine]") {

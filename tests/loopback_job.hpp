@@ -57,6 +57,9 @@ inline std::vector<RankResult> run_job(const generator::Profile& profile, const 
     connect.timeout = profile.network.connect_timeout;
     const auto start = std::chrono::steady_clock::now() + std::chrono::milliseconds(200);
     std::vector<RankResult> results(world);
+    // Who is done keeps its connections until all are: a peer that leaves has failed.
+    std::vector<std::unique_ptr<Payload>> payloads(world);
+    std::vector<std::unique_ptr<Engine>> engines(world);
     {
         std::vector<std::jthread> ranks;
         for (std::size_t rank = 0; rank < world; ++rank)
@@ -66,10 +69,10 @@ inline std::vector<RankResult> run_job(const generator::Profile& profile, const 
                     Connections connections =
                         connect_peers(*contexts[rank], std::move(listeners[rank]), self, endpoints,
                                       needed_peers(workload, self, options.world_size), connect);
-                    const auto payload = options.verify ? verified_payload(self, options.world_size,
-                                                                           kinds(workload.first_iteration),
-                                                                           kinds(workload.later_iterations))
-                                                        : discarded_payload();
+                    payloads[rank] = options.verify ? verified_payload(self, options.world_size,
+                                                                       kinds(workload.first_iteration),
+                                                                       kinds(workload.later_iterations))
+                                                    : discarded_payload();
                     EngineSettings settings;
                     settings.rank = self;
                     settings.world_size = options.world_size;
@@ -78,10 +81,12 @@ inline std::vector<RankResult> run_job(const generator::Profile& profile, const 
                     };
                     if (options.adjust)
                         options.adjust(self, settings);
-                    Engine engine(*contexts[rank], profile, workload, std::move(connections), endpoints,
-                                  *payload, settings);
-                    engine.run(start, results[rank].timeline);
+                    engines[rank] =
+                        std::make_unique<Engine>(*contexts[rank], profile, workload, std::move(connections),
+                                                 endpoints, *payloads[rank], settings);
+                    engines[rank]->run(start, results[rank].timeline);
                 } catch (const std::exception& error) {
+                    engines[rank].reset();
                     results[rank].error = error.what();
                 }
             });
