@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/bucket_queues.hpp"
 #include "generator/fair_network.hpp"
 #include "generator/schedule.hpp"
 #include "generator/transfer_plan.hpp"
@@ -9,6 +10,8 @@
 #include <functional>
 #include <map>
 #include <queue>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,12 +19,13 @@ namespace generator {
 
 /// What the fluid model runs.
 struct FluidJob {
-    std::vector<int> hosts;      ///< of each rank
-    double bytes_per_second = 0; ///< of payload, out of each NIC and into each NIC
-    double latency = 0;          ///< seconds, from a byte's arrival until what depends on it may go
+    Topology topology;
+    double latency = 0; ///< seconds, from a byte's arrival until what depends on it may go
     std::uint32_t iterations = 1;
     std::function<IterationSchedule(int rank, std::uint32_t iteration)> schedule;
-    std::function<const TransferPlan&(const Bucket& bucket)> plan; ///< must outlive the model
+    std::function<const TransferPlan&(const BucketKind& bucket)> plan; ///< must outlive the model
+    /// Called when a rank starts a bucket (its number in the workload's list), if set.
+    std::function<void(int rank, std::uint32_t iteration, std::uint32_t bucket, double time)> on_start;
 };
 
 /// A stretch of time, in seconds from the start of the job, in which bytes flowed at one rate.
@@ -33,7 +37,7 @@ struct Flow {
     double rate() const { return bytes / (end - begin); }
 };
 
-/// Everything that one rank sent another, in order of time.
+/// Everything that one rank sent another on one of their connections, in order of time.
 struct ConnectionFlow {
     int from = 0;
     int to = 0;
@@ -46,16 +50,19 @@ struct IterationTimes {
     double end = 0;
 };
 
-/// Executes plans with fluid instead of packets, from event to event: rates change only when a transfer
-/// begins, stops or ends. A transfer moves when both its ranks have begun the bucket, the transfers before it
-/// on its connection are over, what it comes `after` is complete and, segment by segment, what it is `behind`
-/// has arrived one latency ago. A rank has completed a bucket when it has sent everything and received
-/// everything one latency ago. A ring without pipelining therefore takes 2(N-1) (chunk / C + latency).
+/// Executes schedules and plans with fluid instead of packets, from event to event: rates change only when a
+/// transfer begins, stops or ends. Computing launches buckets and stands still where it needs one that is not
+/// complete, and queues start them, as in the engine (`compute_steps`, `BucketQueues`). A transfer moves when
+/// both its ranks have started the bucket, the transfers before it on its connection are over, what it comes
+/// `after` is complete and, segment by segment, what it is `behind` has arrived one latency ago. A rank has
+/// completed a bucket when it has sent everything and received everything one latency ago. A ring without
+/// pipelining therefore takes 2(N-1) (chunk / C + latency).
 class FluidModel {
 public:
     explicit FluidModel(FluidJob job);
 
-    /// Runs until every rank has ended `iteration`.
+    /// Runs until every rank has ended `iteration`. Throws UserError that names ranks and buckets when they
+    /// wait for each other for ever.
     void run_to_end_of(std::uint32_t iteration);
 
     /// Per iteration, then per rank; the last ones may be unfinished.
@@ -80,22 +87,32 @@ private:
         bool done = false;
         std::vector<Corner> corners; ///< where the rate changed
     };
+    struct Part { ///< one rank's, in a collective
+        bool started = false;
+        std::size_t bucket = 0; ///< index into the rank's schedule
+        std::uint32_t open_transfers = 0;
+        double complete = 0; ///< of what is over so far
+    };
     struct Collective {
-        Bucket bucket;
+        BucketKind kind;
+        std::uint32_t iteration = 0;
+        std::uint32_t number = 0; ///< in the workload's list
         const TransferPlan* plan = nullptr;
         std::vector<Progress> transfers;
         std::vector<std::size_t> connections; ///< indices into connections_
+        std::vector<Part> parts;              ///< by rank
         std::size_t ranks_left = 0;
     };
     struct Rank {
         IterationSchedule schedule;
+        std::vector<ComputeStep> steps;
+        std::size_t step = 0; ///< the next one
+        BucketQueues order;
+        std::vector<double> ends; ///< of the schedule's buckets
         std::uint32_t iteration = 0;
-        std::size_t bucket = 0;
         double start = 0;
-        double queue_free = 0;
-        std::uint64_t begun = 0; ///< buckets, over all iterations
-        std::uint32_t open_transfers = 0;
-        double complete = 0; ///< of what is over so far
+        double stalls = 0;
+        double last_bucket_end = 0;
     };
     struct Id { ///< a transfer of a collective
         std::uint64_t collective = 0;
@@ -104,7 +121,7 @@ private:
     struct Event {
         double time = 0;
         std::uint64_t order = 0; ///< of equal times the older event comes first
-        enum class Kind { begin_bucket, end_bucket, transfer } kind = Kind::transfer;
+        enum class Kind { compute, end_bucket, transfer } kind = Kind::transfer;
         int rank = 0;
         Id id;
         std::uint32_t version = 0;
@@ -116,18 +133,21 @@ private:
 
     void handle(const Event& event);
     void begin_iteration(int rank);
-    void await_bucket(int rank);
-    void begin_bucket(int rank);
-    void end_bucket(int rank);
+    void compute(int rank);
+    void start_bucket(int rank, std::size_t bucket);
+    void end_bucket(int rank, std::uint64_t collective);
     void end_iteration(int rank);
+    Rank& rank(int number) { return ranks_[static_cast<std::size_t>(number)]; }
     Collective& collective(std::uint64_t number) { return collectives_[number - first_collective_]; }
-    Collective& join_collective(std::uint64_t number, const Bucket& bucket);
+    std::uint64_t join_collective(std::uint32_t iteration, const Bucket& bucket);
+    [[noreturn]] void throw_deadlock() const;
+    std::string waiting(int rank) const;
 
     void reach(Id id);
     void try_to_move(Id id);
     void pause(Id id);
     void finish(Id id);
-    void finish_for(int rank, double when);
+    void finish_for(std::uint64_t collective, int rank, double when);
     void share_network();
     void project(Id id);
     void settle(Id id);
@@ -143,11 +163,13 @@ private:
     std::uint64_t pushed_ = 0;
     std::priority_queue<Event> events_;
     std::vector<Rank> ranks_;
-    std::deque<Collective> collectives_; ///< those that some rank has not ended
+    std::deque<Collective> collectives_; ///< those that some rank has not ended, and some ended ones between
     std::uint64_t first_collective_ = 0;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>
+        running_;             ///< by iteration, bucket number
     std::vector<Id> carried_; ///< by stream
     std::vector<ConnectionFlow> connections_;
-    std::map<std::pair<int, int>, std::size_t> connection_index_;
+    std::map<std::tuple<QueueId, TransferConnection>, std::size_t> connection_index_;
     std::vector<std::vector<IterationTimes>> iterations_;
     std::vector<std::size_t> ranks_ended_; ///< per iteration
 };

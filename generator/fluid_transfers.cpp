@@ -45,8 +45,8 @@ void FluidModel::try_to_move(Id id) {
     Progress& progress = running.transfers[id.transfer];
     if (progress.moving || progress.done)
         return;
-    for (const int rank : {transfer.from, transfer.to})
-        if (ranks_[static_cast<std::size_t>(rank)].begun <= id.collective)
+    for (const int number : {transfer.from, transfer.to})
+        if (!running.parts[static_cast<std::size_t>(number)].started)
             return;
     if (!transfer.first_on_connection && !progress.head)
         return;
@@ -86,8 +86,8 @@ void FluidModel::finish(Id id) {
     progress.done = true;
     progress.ended = now_;
     ++progress.version;
-    finish_for(transfer.from, now_);
-    finish_for(transfer.to, now_ + job_.latency);
+    finish_for(id.collective, transfer.from, now_);
+    finish_for(id.collective, transfer.to, now_ + job_.latency);
     tell_followers(id);
     if (transfer.next_on_connection) {
         running.transfers[*transfer.next_on_connection].head = true;
@@ -95,11 +95,12 @@ void FluidModel::finish(Id id) {
     }
 }
 
-void FluidModel::finish_for(int number, double when) {
-    Rank& rank = ranks_[static_cast<std::size_t>(number)];
-    rank.complete = std::max(rank.complete, when);
-    if (--rank.open_transfers == 0)
-        push({.time = rank.complete, .kind = Event::Kind::end_bucket, .rank = number, .id = {}});
+void FluidModel::finish_for(std::uint64_t number, int rank_number, double when) {
+    Part& part = collective(number).parts[static_cast<std::size_t>(rank_number)];
+    part.complete = std::max(part.complete, when);
+    if (--part.open_transfers == 0)
+        push(
+            {.time = part.complete, .kind = Event::Kind::end_bucket, .rank = rank_number, .id = {number, 0}});
 }
 
 /// New rates for streams that share a port with one that came or went. May set followers going, which again

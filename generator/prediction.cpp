@@ -31,6 +31,9 @@ public:
             for (int rank = 0; rank < world_size_; ++rank)
                 ranks.push_back(bucket_plan(workload_, bucket, rank, world_size_));
             known->second = join_plans(ranks, segment_bytes_);
+            known->second.participants = 0;
+            for (int rank = 0; rank < world_size_; ++rank)
+                known->second.participants += workload_.groups.at(bucket.group).takes_part(rank) ? 1u : 0u;
         }
         return known->second;
     }
@@ -62,10 +65,9 @@ double period(const Profile& profile, const Workload& workload, const FluidModel
         if (std::abs(ranks[rank].end - ranks[rank].start - length) > same_instant)
             return 0;
         const auto schedule = iteration_schedule(profile, workload, static_cast<int>(rank), last + 1);
-        if (!schedule.buckets.empty())
+        for (const Bucket& bucket : schedule.buckets)
             next_bucket = std::min(
-                next_bucket,
-                ranks[rank].end + std::chrono::duration<double>(schedule.buckets[0].ready_after).count());
+                next_bucket, ranks[rank].end + std::chrono::duration<double>(bucket.ready_after).count());
     }
     return next_bucket > quiet_from(ranks) + same_instant ? length : 0;
 }
@@ -123,12 +125,12 @@ Prediction predict(const Profile& profile, const Workload& workload, int world_s
     Prediction prediction;
     prediction.world_size = world_size;
     FluidJob job;
-    job.hosts = link.hosts;
-    if (job.hosts.empty()) {
-        job.hosts.resize(static_cast<std::size_t>(world_size));
-        std::iota(job.hosts.begin(), job.hosts.end(), 0);
+    job.topology.hosts = link.hosts;
+    if (link.hosts.empty()) {
+        job.topology.hosts.resize(static_cast<std::size_t>(world_size));
+        std::iota(job.topology.hosts.begin(), job.topology.hosts.end(), 0);
     }
-    job.bytes_per_second = link.payload_bytes_per_second();
+    job.topology.bytes_per_second = link.payload_bytes_per_second();
     job.latency = std::chrono::duration<double>(link.step_latency).count();
     job.iterations = std::clamp(iterations, 1u, most);
     prediction.warmup = std::min(profile.run.warmup, job.iterations - 1);
@@ -137,7 +139,7 @@ Prediction predict(const Profile& profile, const Workload& workload, int world_s
     job.schedule = [&](int rank, std::uint32_t iteration) {
         return iteration_schedule(profile, workload, rank, iteration);
     };
-    job.plan = [&](const Bucket& bucket) -> const TransferPlan& { return plans.find(bucket); };
+    job.plan = [&](const BucketKind& bucket) -> const TransferPlan& { return plans.find(bucket); };
     FluidModel model(job);
     for (std::uint32_t last = 0; last < job.iterations; ++last) {
         model.run_to_end_of(last);

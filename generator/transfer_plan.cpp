@@ -17,7 +17,7 @@ using TransferOf = std::vector<Indices>;
                            std::to_string(to) + ": " + why);
 }
 
-void add_sends(TransferPlan& joined, TransferOf& transfer_of, std::map<std::pair<int, int>, Indices>& on,
+void add_sends(TransferPlan& joined, TransferOf& transfer_of, std::map<TransferConnection, Indices>& on,
                std::span<const RankPlan> plans, std::optional<std::uint64_t> segment_bytes) {
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
         transfer_of.emplace_back(plans[rank].operations.size());
@@ -33,7 +33,7 @@ void add_sends(TransferPlan& joined, TransferOf& transfer_of, std::map<std::pair
             transfer.is_signal = send.is_signal();
             transfer.segment_bytes =
                 segment_bytes ? segment_size(send.range.bytes, *segment_bytes) : send.range.bytes;
-            Indices& before = on[{transfer.from, transfer.to}];
+            Indices& before = on[{transfer.from, transfer.to, send.lane}];
             transfer.first_on_connection = before.empty();
             if (!before.empty())
                 joined.transfers[before.back()].next_on_connection = number;
@@ -45,27 +45,27 @@ void add_sends(TransferPlan& joined, TransferOf& transfer_of, std::map<std::pair
 }
 
 void meet_receives(const TransferPlan& joined, TransferOf& transfer_of,
-                   const std::map<std::pair<int, int>, Indices>& on, std::span<const RankPlan> plans) {
-    std::map<std::pair<int, int>, std::size_t> met;
+                   const std::map<TransferConnection, Indices>& on, std::span<const RankPlan> plans) {
+    std::map<TransferConnection, std::size_t> met;
     for (std::size_t rank = 0; rank < plans.size(); ++rank)
         for (std::size_t i = 0; i < plans[rank].operations.size(); ++i) {
             const Operation& receive = plans[rank].operations[i];
             if (receive.is_send())
                 continue;
-            const std::pair connection{receive.peer, static_cast<int>(rank)};
+            const TransferConnection connection{receive.peer, static_cast<int>(rank), receive.lane};
             const auto sends = on.find(connection);
             const std::size_t k = met[connection]++;
             if (sends == on.end() || k >= sends->second.size())
-                misfit(connection.first, connection.second, "a receive without a send");
+                misfit(connection.from, connection.to, "a receive without a send");
             transfer_of[rank][i] = sends->second[k];
             if (joined.transfers[sends->second[k]].bytes != receive.range.bytes)
-                misfit(connection.first, connection.second, "a receive of another size than its send");
+                misfit(connection.from, connection.to, "a receive of another size than its send");
             if (joined.transfers[sends->second[k]].is_signal != receive.is_signal())
-                misfit(connection.first, connection.second, "a signal that meets data");
+                misfit(connection.from, connection.to, "a signal that meets data");
         }
     for (const auto& [connection, sends] : on)
         if (met[connection] != sends.size())
-            misfit(connection.first, connection.second, "a send that nobody receives");
+            misfit(connection.from, connection.to, "a send that nobody receives");
 }
 
 void add_conditions(TransferPlan& joined, const TransferOf& transfer_of, std::span<const RankPlan> plans) {
@@ -94,19 +94,20 @@ void add_conditions(TransferPlan& joined, const TransferOf& transfer_of, std::sp
 TransferPlan join_plans(std::span<const RankPlan> plans, std::optional<std::uint64_t> segment_bytes) {
     TransferPlan joined;
     TransferOf transfer_of;
-    std::map<std::pair<int, int>, Indices> on; // transfers of each connection, in order
+    std::map<TransferConnection, Indices> on; // transfers of each connection, in order
     add_sends(joined, transfer_of, on, plans, segment_bytes);
     meet_receives(joined, transfer_of, on, plans);
     add_conditions(joined, transfer_of, plans);
     joined.first.resize(plans.size());
+    joined.participants = plans.size();
     for (const RankPlan& plan : plans)
         joined.transfers_of_rank.push_back(static_cast<std::uint32_t>(plan.operations.size()));
     for (const auto& [connection, transfers] : on) {
         for (const std::uint32_t transfer : transfers)
             joined.transfers[transfer].connection = static_cast<std::uint32_t>(joined.connections.size());
         joined.connections.push_back(connection);
-        joined.first[static_cast<std::size_t>(connection.first)].push_back(transfers.front());
-        joined.first[static_cast<std::size_t>(connection.second)].push_back(transfers.front());
+        joined.first[static_cast<std::size_t>(connection.from)].push_back(transfers.front());
+        joined.first[static_cast<std::size_t>(connection.to)].push_back(transfers.front());
     }
     return joined;
 }

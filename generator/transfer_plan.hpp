@@ -2,10 +2,10 @@
 
 #include "generator/plan.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace generator {
@@ -33,17 +33,28 @@ struct Transfer {
     std::vector<std::uint32_t> followers; ///< transfers that wait for this one, in either way
 };
 
+/// Transfers on one of the parallel connections between two ranks keep their order.
+struct TransferConnection {
+    int from = 0;
+    int to = 0;
+    std::uint32_t lane = 0; ///< of the plan
+
+    auto operator<=>(const TransferConnection&) const = default;
+};
+
 /// The plans of all ranks for one collective, joined: what the fluid model executes.
 struct TransferPlan {
     std::vector<Transfer> transfers;
-    std::vector<std::pair<int, int>> connections; ///< from, to
+    std::vector<TransferConnection> connections;
     std::vector<std::vector<std::uint32_t>>
         first;                                    ///< per rank: the first transfer of each of its connections
     std::vector<std::uint32_t> transfers_of_rank; ///< sent and received
+    std::size_t participants = 0;                 ///< ranks that take part, even if they move nothing
 };
 
-/// Joins the k-th send from a to b with the k-th receive at b from a. Without `segment_bytes` a transfer is
-/// handed on as a whole. Throws std::logic_error when the plans do not fit together.
+/// Joins the k-th send from a to b with the k-th receive at b from a, on each lane. Without `segment_bytes` a
+/// transfer is handed on as a whole. All ranks take part. Throws std::logic_error when the plans do not fit
+/// together.
 TransferPlan join_plans(std::span<const RankPlan> plans, std::optional<std::uint64_t> segment_bytes);
 
 } // namespace generator

@@ -113,13 +113,15 @@ public:
 
 private:
     /// What the rank contributes; where it waits for others' data, numbers that nobody sends.
-    static void fill(Held& held, std::uint32_t iteration) {
+    void fill(Held& held, std::uint32_t iteration) const {
         const Values own = held_by(held.self(), iteration, held.bucket.number);
         const bool root = held.position == 0;
         const Elements chunk = chunk_of(held, held.position);
         const Collective collective = held.bucket.collective;
-        const std::size_t area = collective == Collective::all_to_all ? held.members.size() * chunk.count : 0;
-        held.elements.assign(held.size() + area, not_received);
+        const std::uint64_t bytes =
+            buffer_bytes(workload_.call(collective, held.bucket.bytes, held.members),
+                         static_cast<int>(held.position), static_cast<int>(held.members.size()));
+        held.elements.assign(static_cast<std::size_t>(bytes / sizeof(float)), not_received);
         Elements contributed{0, held.size()};
         if (collective == Collective::all_gather)
             contributed = chunk;

@@ -83,12 +83,17 @@ void Wire::resume() {
     done();
 }
 
-/// Moves every stream that does not wait for its socket: what it depends on may have come.
+/// Moves every stream that does not wait for its socket, until none can: what one moves may release others,
+/// also ones that had their turn before it.
 void Wire::continue_all() {
-    for (Stream& stream : outgoing_)
-        pump(stream, true);
-    for (Stream& stream : incoming_)
-        pump(stream, false);
+    std::uint64_t before = 0;
+    do {
+        before = sent_bytes_ + received_bytes_;
+        for (Stream& stream : outgoing_)
+            pump(stream, true);
+        for (Stream& stream : incoming_)
+            pump(stream, false);
+    } while (sent_bytes_ + received_bytes_ != before);
 }
 
 const Endpoint& Wire::peer(const Stream& stream) const {

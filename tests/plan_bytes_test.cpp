@@ -276,10 +276,16 @@ TEST_CASE("hierarchical: 2(G-1) + 2(M-1) steps; a host's NIC sends 2(M-1)/M S", 
                 REQUIRE(dependent_steps(plans) ==
                         static_cast<std::size_t>(2 * (per_host - 1) + 2 * (hosts - 1)));
             std::vector<std::uint64_t> leaving(static_cast<std::size_t>(hosts), 0);
-            for (int position = 0; position < size; ++position)
+            for (int position = 0; position < size; ++position) {
+                std::uint64_t inside = 0;
                 for (const Operation& operation : plans[static_cast<std::size_t>(position)].operations)
-                    if (operation.is_send() && operation.peer / per_host != position / per_host)
-                        leaving[static_cast<std::size_t>(position / per_host)] += operation.range.bytes;
+                    if (operation.is_send())
+                        (operation.peer / per_host == position / per_host
+                             ? inside
+                             : leaving[static_cast<std::size_t>(position / per_host)]) +=
+                            operation.range.bytes;
+                require_bytes(inside, 2 * fraction(per_host) * static_cast<double>(bytes), 2, call);
+            }
             for (const std::uint64_t host_bytes : leaving)
                 require_bytes(host_bytes, 2 * fraction(hosts) * static_cast<double>(bytes), 2 * per_host,
                               call);
@@ -293,6 +299,8 @@ TEST_CASE("server: 2 steps when all push at once, 2(N-1) one after another", "[s
         REQUIRE(dependent_steps(tests::all_ranks(call, size)) == 2);
         call.service = Service::sequenced;
         REQUIRE(dependent_steps(tests::all_ranks(call, size)) == 2 * others(size));
+        call.collective = Collective::broadcast;
+        REQUIRE(dependent_steps(tests::all_ranks(call, size)) == others(size));
     }
 }
 

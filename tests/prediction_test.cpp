@@ -43,16 +43,16 @@ double duration(const std::vector<RankPlan>& plans, double latency = 0,
                 std::optional<std::uint64_t> segment_bytes = std::nullopt) {
     const TransferPlan joined = join_plans(plans, segment_bytes);
     FluidJob job;
-    job.hosts.resize(plans.size());
-    std::iota(job.hosts.begin(), job.hosts.end(), 0);
-    job.bytes_per_second = line;
+    job.topology.hosts.resize(plans.size());
+    std::iota(job.topology.hosts.begin(), job.topology.hosts.end(), 0);
+    job.topology.bytes_per_second = line;
     job.latency = latency;
     job.schedule = [](int, std::uint32_t) {
         IterationSchedule schedule;
         schedule.buckets.push_back({{.bytes = megabyte}, 0, 0, 0ns, 0ns});
         return schedule;
     };
-    job.plan = [&](const Bucket&) -> const TransferPlan& { return joined; };
+    job.plan = [&](const BucketKind&) -> const TransferPlan& { return joined; };
     FluidModel model(job);
     model.run_to_end_of(0);
     double end = 0;

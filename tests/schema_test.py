@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""An independent validator judges the profile schema: it accepts every shipped profile, and of the bad ones exactly
+those that a schema cannot tell from good ones (rules between fields; tests/data/bad_profiles/messages.tsv).
+
+usage: schema_test.py <source folder>. Exit 77 without jsonschema: the test is skipped."""
+import csv
+import json
+import pathlib
+import sys
+
+try:
+    from jsonschema import Draft202012Validator
+except ImportError:
+    print("SKIPPED: no python3-jsonschema; tools/setup --tests installs it")
+    sys.exit(77)
+
+LEAST_AGREED = 40  # bad profiles that both refuse
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def shipped_profiles(folder):
+    return [path for path in sorted(folder.glob("*.json")) if not path.name.endswith(".schema.json")]
+
+
+def main(source):
+    schema = read(source / "profiles" / "profile.schema.json")
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    mistakes = []
+    shipped = shipped_profiles(source / "profiles")
+    for path in shipped:
+        mistakes += [f"{path.name} is shipped, but: {error.message}" for error in validator.iter_errors(read(path))]
+    bad = source / "tests" / "data" / "bad_profiles"
+    with open(bad / "messages.tsv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    agreed = 0
+    for row in rows:
+        refused = not validator.is_valid(read(bad / row["file"]))
+        if refused != (row["schema"] == "yes"):
+            mistakes.append(f"{row['file']} is {'refused' if refused else 'accepted'} by the schema")
+        agreed += refused
+    if agreed < LEAST_AGREED:
+        mistakes.append(f"both refuse only {agreed} bad profiles, fewer than {LEAST_AGREED}")
+    print(f"{len(shipped)} shipped profiles; {agreed} bad ones refused by both, "
+          f"{len(rows) - agreed} by gradburst alone")
+    for mistake in mistakes:
+        print("FAILED:", mistake)
+    return 1 if mistakes else 0
+
+
+sys.exit(main(pathlib.Path(sys.argv[1])))
