@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 """Stops a run as a user does, and prints how many milliseconds later the last of its ranks was gone.
 
-stop_run.py RUN_DIRECTORY mpirun|group INT|TERM [SECONDS]
+stop_run.py RUN_DIRECTORY mpirun|group INT|TERM [after SECONDS] [again SECONDS]
     mpirun   the signal goes to mpirun alone
     group    and to its whole process group: what Ctrl-C does in a terminal
-    SECONDS  the signal once more, so much later
+    after    waits for so long first, once mpirun is there
+    again    sends the signal once more, so much later
 
-Knows the processes by the --out RUN_DIRECTORY in their command lines. Exit code 1: there was no mpirun, or ranks
-that were still there after 10 s.
+Knows the processes by the --out RUN_DIRECTORY in their command lines. Exit code 1: no mpirun came within 10 s, or
+ranks were still there 10 s after the signal.
 """
 import os, signal, sys, time
 
 out, target, name = sys.argv[1:4]
-again = float(sys.argv[4]) if len(sys.argv) > 4 else None
+options = {key: float(value) for key, value in zip(sys.argv[4::2], sys.argv[5::2])}
+again = options.get("again")
 number = getattr(signal, "SIG" + name)
 
 
@@ -33,10 +35,13 @@ def processes(program):
     return found
 
 
-mpirun = processes("mpirun")
-if len(mpirun) != 1:
-    sys.exit(f"{len(mpirun)} mpirun of {out}")
+deadline = time.monotonic() + 10
+while not (mpirun := processes("mpirun")):
+    if time.monotonic() > deadline:
+        sys.exit(f"no mpirun of {out}")
+    time.sleep(0.002)
 group = os.getpgid(mpirun[0])
+time.sleep(options.get("after", 0))
 
 
 def send():
