@@ -7,8 +7,8 @@ stop_run.py RUN_DIRECTORY mpirun|group INT|TERM [after SECONDS] [again SECONDS]
     after    waits for so long first, once mpirun is there
     again    sends the signal once more, so much later
 
-Knows the processes by the --out RUN_DIRECTORY in their command lines. Exit code 1: no mpirun came within 10 s, or
-ranks were still there 10 s after the signal.
+Knows the processes by the --out RUN_DIRECTORY in their command lines. Exit code 1: ranks
+were still there 10 s after the signal; 3: no mpirun was there within 10 s, or it was over before the signal.
 """
 import os, signal, sys, time
 
@@ -38,7 +38,8 @@ def processes(program):
 deadline = time.monotonic() + 10
 while not (mpirun := processes("mpirun")):
     if time.monotonic() > deadline:
-        sys.exit(f"no mpirun of {out}")
+        print(f"no mpirun of {out}", file=sys.stderr)
+        sys.exit(3)
     time.sleep(0.002)
 group = os.getpgid(mpirun[0])
 time.sleep(options.get("after", 0))
