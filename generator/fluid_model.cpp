@@ -177,6 +177,7 @@ void FluidModel::throw_deadlock() const {
         text += "; and " + std::to_string(waiting_ranks - shown) + " more ranks";
     text = "ranks wait for each other for ever: " + text;
     const bool everybody_came =
+        !running_.empty() &&
         std::all_of(collectives_.begin(), collectives_.end(), [](const Collective& running) {
             return running.ranks_left == 0 ||
                    static_cast<std::size_t>(std::count_if(running.parts.begin(), running.parts.end(),
@@ -199,6 +200,8 @@ std::string FluidModel::waiting(int number) const {
     std::string text = "rank " + std::to_string(number) + " waits for " +
                        name(needed.number, needed.collective) + ") in iteration " +
                        std::to_string(self.iteration);
+    if (!self.order.is_running(self.steps[self.step].bucket))
+        text += ", which comes after others in its queue";
     for (const std::size_t bucket : self.order.running()) {
         const Bucket& running = self.schedule.buckets[bucket];
         const Collective& joined =

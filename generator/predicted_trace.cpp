@@ -35,18 +35,21 @@ std::vector<RateChange> rate_changes(const Prediction& prediction, std::span<con
         return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
     };
     std::vector<RateChange> changes;
+    // Where one rank was executed for all, it sends and receives what each of `ranks` does.
+    const double alike = prediction.ranks_alike ? static_cast<double>(ranks.size()) : 1;
     for (const ConnectionFlow& connection : prediction.connections) {
-        const bool sends = here(connection.from);
-        const bool receives = here(connection.to);
-        if ((!sends && !receives) || (sends && receives && !loopback))
+        const bool sends = prediction.ranks_alike || here(connection.from);
+        const bool receives = prediction.ranks_alike || here(connection.to);
+        const bool inside = sends && receives && !prediction.ranks_alike;
+        if ((!sends && !receives) || (inside && !loopback))
             continue;
         for (const Flow& flow : connection.flows) {
             const double begin = std::max(flow.begin, window.begin);
             const double end = std::min(flow.end, window.end);
             if (begin >= end)
                 continue;
-            const double tx = sends ? flow.rate() : 0;
-            const double rx = receives ? flow.rate() : 0;
+            const double tx = sends ? alike * flow.rate() : 0;
+            const double rx = receives ? alike * flow.rate() : 0;
             changes.push_back({begin, tx, rx});
             changes.push_back({end, -tx, -rx});
         }

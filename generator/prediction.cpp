@@ -1,10 +1,13 @@
 #include "generator/prediction.hpp"
 
+#include "generator/failure.hpp"
+#include "generator/joined_plans.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 namespace generator {
@@ -12,38 +15,56 @@ namespace {
 
 constexpr std::uint32_t most_iterations_with_jitter = 1000;
 constexpr std::uint32_t most_iterations_alike = 20; ///< after warm-up
+constexpr int most_ranks_executed_exactly = 32;
+constexpr std::uint64_t most_transfers = 1'000'000; ///< in an iteration; each takes about 1 KB and 10 us
+constexpr double most_left_out = 0.01;              ///< share of the bytes
 constexpr double same_instant = 1e-9;               ///< seconds
 
 nanoseconds to_nanoseconds(double seconds) {
     return nanoseconds(std::llround(seconds * 1e9));
 }
 
-/// Plans of all ranks, joined when a bucket is met for the first time.
-class JoinedPlans {
-public:
-    JoinedPlans(const Workload& workload, int world_size, std::optional<std::uint64_t> segment_bytes)
-        : workload_(workload), world_size_(world_size), segment_bytes_(segment_bytes) {}
+/// Each rank has a port of its own, and no other port limits it.
+bool has_equal_ports(const LinkModel& link) {
+    const std::set<int> hosts(link.hosts.begin(), link.hosts.end());
+    return hosts.size() == link.hosts.size() && (link.hosts_per_leaf == 0 || link.oversubscription <= 1);
+}
 
-    const TransferPlan& find(const BucketKind& bucket) {
-        const auto [known, added] = plans_.try_emplace(bucket);
-        if (added) {
-            std::vector<RankPlan> ranks;
-            for (int rank = 0; rank < world_size_; ++rank)
-                ranks.push_back(bucket_plan(workload_, bucket, rank, world_size_));
-            known->second = join_plans(ranks, segment_bytes_);
-            known->second.participants = 0;
-            for (int rank = 0; rank < world_size_; ++rank)
-                known->second.participants += workload_.groups.at(bucket.group).takes_part(rank) ? 1u : 0u;
-        }
-        return known->second;
+Topology topology_of(const LinkModel& link, int world_size) {
+    Topology topology;
+    topology.hosts = link.hosts;
+    if (topology.hosts.empty()) {
+        topology.hosts.resize(static_cast<std::size_t>(world_size));
+        std::iota(topology.hosts.begin(), topology.hosts.end(), 0);
     }
+    topology.bytes_per_second = link.payload_bytes_per_second();
+    topology.hosts_per_leaf = link.hosts_per_leaf;
+    topology.oversubscription = link.oversubscription;
+    return topology;
+}
 
-private:
-    const Workload& workload_;
-    int world_size_;
-    std::optional<std::uint64_t> segment_bytes_;
-    std::map<BucketKind, TransferPlan> plans_;
-};
+/// Decides whether one rank is executed for all: then returns what is left out, otherwise nullopt.
+std::optional<std::set<BucketKind>> choose(JoinedPlans& plans, bool may_be_alike, int world_size,
+                                           Execution execution) {
+    if (execution == Execution::every_rank ||
+        (execution == Execution::by_size && world_size <= most_ranks_executed_exactly))
+        return std::nullopt;
+    if (may_be_alike)
+        if (const auto alike = plans.one_for_all(0))
+            return alike;
+    const std::uint64_t transfers = plans.transfers_per_iteration();
+    if (transfers <= most_transfers)
+        return std::nullopt;
+    if (may_be_alike)
+        if (const auto nearly_alike = plans.one_for_all(most_left_out))
+            return nearly_alike;
+    throw UserError("a prediction of " + std::to_string(world_size) +
+                    " ranks that are not alike would take " + std::to_string(transfers / 1'000'000) +
+                    " GB and hours: " + std::to_string(transfers) + " transfers in an iteration, at most " +
+                    std::to_string(most_transfers) +
+                    " are possible; ranks are alike without jitter, stragglers and input stalls, with one "
+                    "rank per host and no oversubscribed uplinks, in collectives without a root");
+}
 
 /// When the last bucket of an iteration ended on the last rank.
 double quiet_from(const std::vector<IterationTimes>& ranks) {
@@ -117,7 +138,7 @@ double goodput_share(std::uint64_t mtu, std::uint64_t frame_overhead_bytes) {
 }
 
 Prediction predict(const Profile& profile, const Workload& workload, int world_size, const LinkModel& link,
-                   std::uint32_t iterations) {
+                   std::uint32_t iterations, Execution execution) {
     if (link.payload_bytes_per_second() <= 0)
         throw std::invalid_argument("a prediction needs the line rate");
     const std::uint32_t most =
@@ -125,19 +146,23 @@ Prediction predict(const Profile& profile, const Workload& workload, int world_s
     Prediction prediction;
     prediction.world_size = world_size;
     FluidJob job;
-    job.topology.hosts = link.hosts;
-    if (link.hosts.empty()) {
-        job.topology.hosts.resize(static_cast<std::size_t>(world_size));
-        std::iota(job.topology.hosts.begin(), job.topology.hosts.end(), 0);
-    }
-    job.topology.bytes_per_second = link.payload_bytes_per_second();
     job.latency = std::chrono::duration<double>(link.step_latency).count();
     job.iterations = std::clamp(iterations, 1u, most);
     prediction.warmup = std::min(profile.run.warmup, job.iterations - 1);
     JoinedPlans plans(workload, world_size,
                       link.pipelining ? std::optional(profile.collective.segment_bytes) : std::nullopt);
+    const bool may_be_alike = world_size > 1 && !varies(profile) && has_equal_ports(link);
+    const auto left_out = choose(plans, may_be_alike, world_size, execution);
+    prediction.ranks_alike = left_out.has_value();
+    prediction.left_out = left_out.value_or(std::set<BucketKind>{});
+    job.topology = topology_of(link, world_size);
+    if (prediction.ranks_alike)
+        job.topology = {.hosts = {0}, .bytes_per_second = job.topology.bytes_per_second};
     job.schedule = [&](int rank, std::uint32_t iteration) {
-        return iteration_schedule(profile, workload, rank, iteration);
+        IterationSchedule schedule = iteration_schedule(profile, workload, rank, iteration);
+        std::erase_if(schedule.buckets,
+                      [&](const Bucket& bucket) { return prediction.left_out.contains(bucket); });
+        return schedule;
     };
     job.plan = [&](const BucketKind& bucket) -> const TransferPlan& { return plans.find(bucket); };
     FluidModel model(job);
@@ -154,6 +179,9 @@ Prediction predict(const Profile& profile, const Workload& workload, int world_s
         break;
     }
     summarize_times(prediction);
+    if (prediction.ranks_alike)
+        for (std::vector<IterationTimes>& ranks : prediction.iterations)
+            ranks.resize(static_cast<std::size_t>(world_size), IterationTimes(ranks.front()));
     return prediction;
 }
 

@@ -6,12 +6,14 @@
 #include "generator/workload.hpp"
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
 namespace generator {
 
-/// The network as the fluid model sees it: an ideal switch between hosts whose NICs are full duplex.
+/// The network as the fluid model sees it: hosts whose NICs are full duplex, on one ideal switch or on leaf
+/// switches below a spine (see Topology).
 struct LinkModel {
     BitRate line_rate;
     double goodput_share = 1; ///< payload bytes per byte on the wire, see goodput_share()
@@ -20,6 +22,8 @@ struct LinkModel {
     bool pipelining = true;            ///< false: a chunk is handed on as a whole, as in the analytic model
     /// The host of each rank, numbered from 0; ranks on one host share its NIC. Empty: each has its own.
     std::vector<int> hosts;
+    int hosts_per_leaf = 0;      ///< 0: one switch for all
+    double oversubscription = 1; ///< of the leaves' uplinks
 
     double payload_bytes_per_second() const { return line_rate.bytes_per_second() * goodput_share; }
 };
@@ -38,11 +42,24 @@ struct Prediction {
     /// Start and end of each iteration on each rank, in seconds from the start of the run.
     std::vector<std::vector<IterationTimes>> iterations;
     std::vector<ConnectionFlow> connections; ///< payload
+    /// Every rank did what rank 0 did: `connections` are those of one rank, from itself to itself.
+    bool ranks_alike = false;
+    std::set<BucketKind> left_out; ///< not executed, see `predict`
 };
+
+/// Which ranks the fluid model executes: every one, one for all where they are alike, or whatever suits their
+/// number.
+enum class Execution { by_size, every_rank, one_for_all };
 
 /// Executes the plans of all ranks in the fluid model. Without jitter an iteration repeats the one before
 /// once all ranks start as they did then; it is computed once and copied, and at most `warm-up + 20`
 /// iterations are predicted: more would change nothing. With jitter every iteration is computed, up to 1000.
+///
+/// Where all ranks do the same (they compute alike, each has a NIC of its own, no uplink is oversubscribed
+/// and every bucket has a `representative_plan`), one rank can be executed for all: thousands then cost no
+/// more than one. By size, that is done above 32 ranks; up to there every rank is executed, which is exact to
+/// the byte. Where it would take more than a million transfers in an iteration to execute every rank, buckets
+/// that hinder it (broadcasts of buffers) are left out if they are at most 1 % of the bytes; else UserError.
 ///
 /// Limits: no loss, no slow start, no CPU time; the sender's and receiver's buffers hold nothing (a transfer
 /// moves when both ranks have begun its bucket). Compared with the analytic model that spreads latency evenly
@@ -50,7 +67,7 @@ struct Prediction {
 /// about one step hold up to C tau instead of a burst's mean rate; see prediction_table_test.cpp: at 1 ms up
 /// to 3 %, from 5 ms on less than 1 %.
 Prediction predict(const Profile& profile, const Workload& workload, int world_size, const LinkModel& link,
-                   std::uint32_t iterations);
+                   std::uint32_t iterations, Execution execution = Execution::by_size);
 
 /// What the NIC that `ranks` share carries, as the collector would record it: payload bytes at the corners of
 /// the piecewise linear A(t), from the first of the ranks' starts of iteration `warmup` to the last end of

@@ -203,7 +203,11 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
             interface_results(traces_of(record, reports, directory), timelines, workload, record.statistics,
                               record.profile.run.warmup, record.line_rate, record.warnings);
         record.switch_ports = switch_results(switch_traces, directory.path(), timelines, workload, record);
-        add_prediction(record, workload);
+        try {
+            add_prediction(record, workload);
+        } catch (const UserError& error) {
+            record.warnings.push_back(fmt::format("NO PREDICTION: {}", error.what()));
+        }
         warn_of_deviation(record);
     } catch (const std::exception& error) {
         record.warnings.push_back(fmt::format("NO BURST METRICS: {}", error.what()));

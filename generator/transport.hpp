@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/hello.hpp"
+#include "generator/peers.hpp"
 #include "generator/profile.hpp"
 
 #include <asio/io_context.hpp>
@@ -8,7 +9,6 @@
 
 #include <chrono>
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -23,14 +23,6 @@ struct Endpoint {
     std::uint16_t port = 0;
 
     std::string text() const; ///< "rank 1 on node-b (10.0.0.2:42001, eth0)"
-};
-
-/// One of the job's parallel connections to a peer.
-struct PeerLane {
-    int peer = 0;
-    std::uint32_t lane = 0; ///< of the whole job, see `job_lane`
-
-    auto operator<=>(const PeerLane&) const = default;
 };
 
 /// The data connections of one rank. A connection carries payload one way only.
@@ -52,12 +44,6 @@ public:
 
 private:
     asio::ip::tcp::acceptor acceptor_;
-};
-
-/// The connections on which a rank sends and receives; from its plans, so that only needed ones are opened.
-struct Peers {
-    std::set<PeerLane> outgoing;
-    std::set<PeerLane> incoming;
 };
 
 struct ConnectSettings {

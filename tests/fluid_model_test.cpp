@@ -193,6 +193,15 @@ TEST_CASE("ranks that wait for each other are told so, with buckets and ranks", 
                           Catch::Contains("rank 1 waits for bucket 0 (send)"));
 }
 
+TEST_CASE("a bucket that is needed before one ahead of it in its queue is launched is the user's mistake",
+          "[fluid]") {
+    Run run(workload_of({bucket(all_reduce, 1000, 5ms, 6ms), bucket(all_reduce, 1000, 1ms, 2ms)}, 7ms), 2);
+    CHECK_THROWS_AS(run.iterations(), UserError);
+    CHECK_THROWS_WITH(run.iterations(),
+                      Catch::Contains("rank 0 waits for bucket 1 (all_reduce) in iteration 0, "
+                                      "which comes after others in its queue"));
+}
+
 TEST_CASE("between leaves, streams share an uplink of hosts x rate / oversubscription", "[fluid]") {
     // Four hosts on two leaves; 0 -> 2 and 1 -> 3 cross the spine, 8 ms each at full rate.
     Workload workload =

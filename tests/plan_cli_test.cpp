@@ -84,6 +84,56 @@ TEST_CASE("the profile's algorithm is what is counted and predicted", "[cli]") {
           3 * static_cast<double>(bytes) / line);
 }
 
+TEST_CASE("connections, collectives and groups are listed", "[cli]") {
+    const Program program;
+    const Outcome outcome = program.run("resnet50-ddp --ranks 4 --line-rate 100Gbit --json");
+    INFO(outcome.errors);
+    REQUIRE(outcome.exit_code == 0);
+    const auto plan = nlohmann::json::parse(outcome.output);
+    CHECK(plan.at("connections") == 4); // a ring: one to the right neighbour
+    CHECK(plan.at("connections_per_rank").at("max") == 1);
+    CHECK(plan.at("incoming_connections_per_rank").at("max") == 1);
+    CHECK(plan.at("counted_ranks") == 4);
+    REQUIRE(plan.at("groups").size() == 1);
+    CHECK(plan.at("groups").at(0).at("members") == "all");
+    const auto& collectives = plan.at("later_iterations").at("collectives");
+    REQUIRE(collectives.size() == 2);
+    CHECK(collectives.at(0).at("collective") == "all_reduce");
+    CHECK(collectives.at(0).at("count") == 5);
+    CHECK(collectives.at(0).at("bytes") == 102'228'128);
+    CHECK(collectives.at(1).at("collective") == "broadcast");
+    CHECK(collectives.at(1).at("bytes") == 212'480 + 424);
+    CHECK(contains(program.run("resnet50-ddp --ranks 4 --line-rate 100Gbit").output,
+                   "connections opened  1 per rank, 1 come in; 4 in all"));
+}
+
+TEST_CASE("an oversubscribed uplink slows what crosses it", "[cli]") {
+    const Program program;
+    const auto seconds = [&program](const std::string& options) {
+        const Outcome outcome = program.run(
+            "resnet50-server --ranks 8 --line-rate 100Gbit --ideal --step-latency 0us --json " + options);
+        INFO(outcome.errors);
+        REQUIRE(outcome.exit_code == 0);
+        return nlohmann::json::parse(outcome.output).at("bandwidth").at("seconds").get<double>();
+    };
+    const double one_switch = seconds("");
+    CHECK(seconds("--hosts-per-leaf 4") == Approx(one_switch).epsilon(1e-9));
+    // One worker after another: 3 of 7 are on the server's leaf, 4 come through an uplink of 4 C / 8 = C / 2.
+    CHECK(seconds("--hosts-per-leaf 4 --oversubscription 8") ==
+          Approx(one_switch * (3 + 4 * 2) / 7).epsilon(1e-3));
+}
+
+TEST_CASE("thousands of ranks are planned by the one that stands for all", "[cli]") {
+    const Outcome outcome = Program().run("resnet50 --ranks 4096 --line-rate 100Gbit");
+    INFO(outcome.errors);
+    REQUIRE(outcome.exit_code == 0);
+    CHECK(contains(outcome.output, "plans of one rank that stands for all"));
+    CHECK(contains(outcome.output, "4096 in all"));
+    const Outcome jitter =
+        Program().run("resnet50-server --ranks 4096 --ranks-per-host 2 --line-rate 100Gbit");
+    CHECK(jitter.exit_code == 0); // few transfers, although ranks differ
+}
+
 TEST_CASE("the trace of a plan is an ordinary trace", "[cli]") {
     const Program program;
     const fs::path path = program.file("plan.csv");
@@ -134,6 +184,12 @@ TEST_CASE("the user's mistakes give one message and exit code 2", "[cli]") {
     CHECK(contains(mistake("nosuch --ranks 4 --line-rate 1Gbit"), "nosuch"));
     CHECK(contains(mistake("smoke --ranks 0 --line-rate 1Gbit"), "--ranks: must be 1 to"));
     CHECK(contains(mistake("smoke --ranks 4 --line-rate 1"), "--line-rate"));
+    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --oversubscription 2"),
+                   "needs --hosts-per-leaf"));
+    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --hosts-per-leaf 2 --oversubscription 0.5"),
+                   "--oversubscription: must be 1 to 1000"));
+    CHECK(contains(mistake("resnet50-ddp --ranks 4096 --ranks-per-host 2 --line-rate 1Gbit"),
+                   "ranks that are not alike"));
     CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --mtu 20"), "--mtu: must be"));
     CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --iterations 0"), "--iterations"));
     CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --tau 5"), "--tau"));

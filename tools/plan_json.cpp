@@ -2,6 +2,7 @@
 
 #include "collectors/summary_json.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace tools {
@@ -23,11 +24,19 @@ Json iteration_json(const IterationPlan& plan) {
         const BucketRow& bucket = plan.buckets[i];
         buckets.push_back({{"bucket", i},
                            {"collective", std::string(generator::collective_name(bucket.collective))},
+                           {"group", bucket.group},
                            {"bytes", bucket.bytes},
                            {"tensors", bucket.tensors},
                            {"ready_after_seconds", seconds(bucket.ready_after)}});
     }
+    Json collectives = Json::array();
+    for (const CollectiveRow& row : plan.collectives)
+        collectives.push_back({{"collective", std::string(generator::collective_name(row.collective))},
+                               {"group", row.group},
+                               {"count", row.count},
+                               {"bytes", row.bytes}});
     return {{"buckets", buckets},
+            {"collectives", collectives},
             {"sent_bytes_per_rank", range_json(plan.sent_bytes)},
             {"transfers_per_rank", range_json(plan.transfers)},
             {"sent_bytes_all_ranks", plan.all_sent_bytes}};
@@ -36,11 +45,31 @@ Json iteration_json(const IterationPlan& plan) {
 Json bandwidth_json(const PlanReport& report) {
     if (!report.bandwidth)
         return nullptr;
-    return {{"all_reduce_bytes", report.bandwidth->bytes},
-            {"all_reduce_seconds", seconds(report.bandwidth->time)},
-            {"algorithm_bytes_per_second", report.bandwidth->algorithm_bytes_per_second()},
-            {"bus_bytes_per_second", report.bandwidth->bus_bytes_per_second(report.settings.ranks)},
-            {"formula", "algorithm = bytes / time; bus = 2(N-1)/N x algorithm (nccl-tests)"}};
+    const BandwidthEstimate& bandwidth = *report.bandwidth;
+    Json json{{"collective", std::string(generator::collective_name(bandwidth.kind.collective))},
+              {"bytes", bandwidth.kind.bytes},
+              {"seconds", seconds(bandwidth.time)},
+              {"ranks", bandwidth.members},
+              {"algorithm_bytes_per_second", bandwidth.algorithm_bytes_per_second()},
+              {"bus_bytes_per_second", bandwidth.bus_bytes_per_second()},
+              {"formula",
+               "algorithm = bytes / time; bus = algorithm x 2(N-1)/N for all_reduce, (N-1)/N for "
+               "reduce_scatter, all_gather and all_to_all, 1 for broadcast and send (nccl-tests)"}};
+    if (bandwidth.kind.collective == generator::Collective::all_reduce) {
+        json["all_reduce_bytes"] = bandwidth.kind.bytes;
+        json["all_reduce_seconds"] = seconds(bandwidth.time);
+    }
+    return json;
+}
+
+Json groups_json(const PlanReport& report) {
+    Json groups = Json::array();
+    for (const generator::Group& group : report.groups) {
+        Json entry{{"group", group.name}, {"communicators", std::max<std::size_t>(1, group.members.size())}};
+        entry["members"] = group.members.empty() ? Json("all") : Json(group.members);
+        groups.push_back(std::move(entry));
+    }
+    return groups;
 }
 
 Json iterations_json(const PlanReport& report) {
@@ -51,7 +80,9 @@ Json iterations_json(const PlanReport& report) {
             {"count_estimated", report.iterations_estimated},
             {"warmup", report.prediction.warmup},
             {"predicted_mean_seconds", seconds(report.prediction.iteration_mean)},
-            {"predicted_seconds", times}};
+            {"predicted_seconds", times},
+            {"one_rank_for_all", report.prediction.ranks_alike},
+            {"left_out_buckets", report.prediction.left_out.size()}};
 }
 
 } // namespace
@@ -67,13 +98,19 @@ std::string report_json(const PlanReport& report) {
         {"link",
          {{"line_rate_bits_per_second", report.link.line_rate.bits_per_second},
           {"goodput_share", report.link.goodput_share},
-          {"step_latency_seconds", seconds(report.link.step_latency)}}},
+          {"step_latency_seconds", seconds(report.link.step_latency)},
+          {"hosts_per_leaf", report.link.hosts_per_leaf},
+          {"oversubscription", report.link.oversubscription}}},
         {"byte_scale", report.byte_scale},
-        {"first_iteration", iteration_json(report.first)},
-        {"later_iterations", iteration_json(report.later)},
+        {"first_iteration", iteration_json(report.traffic.first)},
+        {"later_iterations", iteration_json(report.traffic.later)},
         {"iterations", iterations_json(report)},
         {"run_sent_bytes", report.run_bytes()},
-        {"connections_per_rank", range_json(report.connections)},
+        {"groups", groups_json(report)},
+        {"counted_ranks", report.traffic.counted_ranks},
+        {"connections_per_rank", range_json(report.traffic.connections.outgoing)},
+        {"incoming_connections_per_rank", range_json(report.traffic.connections.incoming)},
+        {"connections", report.traffic.connections.all},
         {"listening_ports_per_host", report.ports_per_host},
         {"memory_bytes", {{"likely", report.needs.memory.likely}, {"least", report.needs.memory.least}}},
         {"disk_bytes", {{"likely", report.needs.disk.likely}, {"least", report.needs.disk.least}}},

@@ -28,6 +28,7 @@ constexpr const char* examples =
     "  gradburst-plan resnet50 --ranks 4 --line-rate 100Gbit\n"
     "  gradburst-plan resnet50-ddp --ranks 8 --line-rate 25Gbit --mtu 9000 --tau 1ms,5ms --rate 10Gbit\n"
     "  gradburst-plan my.json --ranks 16 --ranks-per-host 8 --line-rate 1Gbit --json > plan.json\n"
+    "  gradburst-plan resnet50 --ranks 1024 --line-rate 100Gbit --hosts-per-leaf 32 --oversubscription 1\n"
     "  gradburst-plan smoke --ranks 4 --line-rate 1Gbit --trace plan.csv\n"
     "  gradburst-collect report plan.csv\n\n"
     "Exit codes: 0 done; 1 something failed; 2 a mistake in the profile or the command line.\n"
@@ -59,6 +60,12 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option("--line-rate", options.line_rate,
                    "rate of each NIC, e.g. 100Gbit; required unless the profile sets network.line_rate");
     app.add_option("--ranks-per-host", options.settings.ranks_per_host, "ranks that share one NIC")
+        ->capture_default_str();
+    app.add_option("--hosts-per-leaf", options.settings.hosts_per_leaf,
+                   "hosts on each leaf switch below a spine; 0: one switch for all")
+        ->capture_default_str();
+    app.add_option("--oversubscription", options.settings.oversubscription,
+                   "each leaf's uplink carries hosts x line rate / this")
         ->capture_default_str();
     app.add_option("--mtu", options.settings.mtu, "bytes of an IP packet, for the share of headers")
         ->capture_default_str();
@@ -149,7 +156,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
     try {
         return run(argc, argv);
-    } catch (const ProfileError& error) {
+    } catch (const UserError& error) {
         fmt::print(stderr, "gradburst-plan: {}\n", error.what());
         return 2;
     } catch (const std::exception& error) {

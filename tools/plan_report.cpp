@@ -1,11 +1,11 @@
 #include "tools/plan_report.hpp"
 
+#include "generator/bus_bandwidth.hpp"
 #include "generator/profile_ranks.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ using namespace generator;
 
 namespace {
 
-constexpr int most_ranks = 1024; // beyond it a ring's plans and its prediction take minutes and gigabytes
+constexpr int most_ranks = 16384; // beyond it the plan of one rank alone takes seconds
 
 LinkModel link_model(const Profile& profile, const PlanSettings& settings) {
     if (!profile.network.line_rate)
@@ -27,6 +27,8 @@ LinkModel link_model(const Profile& profile, const PlanSettings& settings) {
     link.goodput_share = settings.ideal ? 1 : goodput_share(settings.mtu);
     for (int rank = 0; rank < settings.ranks; ++rank)
         link.hosts.push_back(rank / settings.ranks_per_host);
+    link.hosts_per_leaf = settings.hosts_per_leaf;
+    link.oversubscription = settings.oversubscription;
     return link;
 }
 
@@ -36,62 +38,48 @@ void check(const PlanSettings& settings) {
     if (settings.ranks_per_host < 1 || settings.ranks_per_host > most_ranks)
         throw ProfileError(
             fmt::format("--ranks-per-host: must be 1 to {}, is {}", most_ranks, settings.ranks_per_host));
+    if (settings.hosts_per_leaf < 0 || settings.hosts_per_leaf > most_ranks)
+        throw ProfileError(
+            fmt::format("--hosts-per-leaf: must be 0 to {}, is {}", most_ranks, settings.hosts_per_leaf));
+    if (!(settings.oversubscription >= 1 && settings.oversubscription <= 1000))
+        throw ProfileError(
+            fmt::format("--oversubscription: must be 1 to 1000, is {}", settings.oversubscription));
+    if (settings.oversubscription > 1 && settings.hosts_per_leaf == 0)
+        throw ProfileError("--oversubscription: needs --hosts-per-leaf, one switch has no uplinks");
     if (settings.mtu < 68 || settings.mtu > 65536) // RFC 791; the largest of the loopback device
         throw ProfileError(fmt::format("--mtu: must be 68 to 65536, is {}", settings.mtu));
 }
 
-Range range_of(const std::vector<std::uint64_t>& values) {
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
-    return {*least, *most};
-}
-
-/// Without what differs between ranks and iterations.
-IterationPlan iteration_plan(const Profile& profile, const Workload& workload, std::uint32_t iteration,
-                             int ranks) {
-    const std::vector<WorkloadBucket>& buckets = workload.buckets(iteration);
-    IterationPlan plan;
-    for (const WorkloadBucket& bucket : buckets)
-        plan.buckets.push_back({bucket.collective, bucket.bytes, bucket.tensors,
-                                nanoseconds(std::llround(static_cast<double>(bucket.ready_after.count()) *
-                                                         profile.scale.time))});
-    std::vector<std::uint64_t> bytes(static_cast<std::size_t>(ranks), 0);
-    std::vector<std::uint64_t> transfers(bytes);
-    for (int rank = 0; rank < ranks; ++rank)
-        for (const WorkloadBucket& bucket : buckets) {
-            const RankPlan of_rank = bucket_plan(workload, bucket, rank, ranks);
-            const auto index = static_cast<std::size_t>(rank);
-            bytes[index] += of_rank.sent_bytes();
-            transfers[index] +=
-                static_cast<std::uint64_t>(std::count_if(of_rank.operations.begin(), of_rank.operations.end(),
-                                                         [](const auto& o) { return o.is_send(); }));
-        }
-    plan.sent_bytes = range_of(bytes);
-    plan.transfers = range_of(transfers);
-    plan.all_sent_bytes = std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
-    return plan;
-}
-
-Range connections_per_rank(const Prediction& prediction) {
-    std::vector<std::uint64_t> opened(static_cast<std::size_t>(prediction.world_size), 0);
-    for (const ConnectionFlow& connection : prediction.connections)
-        ++opened[static_cast<std::size_t>(connection.from)];
-    return range_of(opened);
-}
-
-std::optional<BandwidthEstimate> largest_all_reduce(const Profile& profile, const Workload& workload,
-                                                    const PlanReport& report) {
-    BandwidthEstimate estimate;
+/// The largest all-reduce, or without one the largest bucket; nullopt when nobody would move anything.
+std::optional<BucketKind> largest_bucket(const Workload& workload) {
+    std::optional<BucketKind> largest;
+    const auto order = [](const BucketKind& kind) {
+        return std::pair(kind.collective == Collective::all_reduce, kind.bytes);
+    };
     for (const WorkloadBucket& bucket : workload.later_iterations)
-        if (bucket.collective == Collective::all_reduce)
-            estimate.bytes = std::max(estimate.bytes, bucket.bytes);
-    if (estimate.bytes == 0 || report.settings.ranks < 2)
+        if (bucket.bytes > 0 && (!largest || order(bucket) > order(*largest)))
+            largest = bucket;
+    return largest;
+}
+
+std::optional<BandwidthEstimate> estimate_bandwidth(const Profile& profile, const Workload& workload,
+                                                    const PlanReport& report) {
+    const std::optional<BucketKind> largest = largest_bucket(workload);
+    if (!largest)
+        return std::nullopt;
+    BandwidthEstimate estimate;
+    estimate.kind = *largest;
+    const Group& group = workload.groups.at(largest->group);
+    estimate.members =
+        group.members.empty() ? report.settings.ranks : static_cast<int>(group.members.front().size());
+    if (estimate.members < 2)
         return std::nullopt;
     Profile alone = without_variation(profile);
     alone.compute = {};
     alone.run.warmup = 0;
     alone.gradients.bucketing = Bucketing::explicit_list;
     Workload one = workload; // its algorithm
-    one.first_iteration = {{{.bytes = estimate.bytes}}};
+    one.first_iteration = one.later_iterations = {{*largest}};
     one.compute = {};
     estimate.time = predict(alone, one, report.settings.ranks, report.link, 1).iteration_mean;
     return estimate;
@@ -136,15 +124,15 @@ void add_burstiness(PlanReport& report) {
 } // namespace
 
 double BandwidthEstimate::algorithm_bytes_per_second() const {
-    return static_cast<double>(bytes) / std::chrono::duration<double>(time).count();
+    return static_cast<double>(kind.bytes) / std::chrono::duration<double>(time).count();
 }
 
-double BandwidthEstimate::bus_bytes_per_second(int ranks) const {
-    return 2.0 * (ranks - 1) / ranks * algorithm_bytes_per_second();
+double BandwidthEstimate::bus_bytes_per_second() const {
+    return bus_factor(kind.collective, members) * algorithm_bytes_per_second();
 }
 
 std::uint64_t PlanReport::run_bytes() const {
-    return first.all_sent_bytes + std::uint64_t{iterations - 1} * later.all_sent_bytes;
+    return traffic.first.all_sent_bytes + std::uint64_t{iterations - 1} * traffic.later.all_sent_bytes;
 }
 
 nanoseconds PlanReport::burst_length() const {
@@ -163,12 +151,11 @@ PlanReport make_report(const Profile& profile, const PlanSettings& settings) {
     Workload workload = make_workload(profile, report.byte_scale);
     workload.hosts = report.link.hosts;
     check_for_ranks(profile, settings.ranks, workload.hosts, settings.profile_file);
-    report.first = iteration_plan(profile, workload, 0, settings.ranks);
-    report.later = iteration_plan(profile, workload, 1, settings.ranks);
+    report.groups = workload.groups;
     report.prediction = predict(profile, workload, settings.ranks, report.link,
                                 profile.run.iterations.value_or(profile.run.warmup + 20));
+    report.traffic = count_traffic(profile, workload, settings.ranks, report.prediction.ranks_alike);
     count_iterations(report);
-    report.connections = connections_per_rank(report.prediction);
     report.ports_per_host = std::min(settings.ranks, settings.ranks_per_host);
     report.needs = estimate_needs(
         profile, workload,
@@ -177,7 +164,7 @@ PlanReport make_report(const Profile& profile, const PlanSettings& settings) {
          .interfaces = (settings.ranks + settings.ranks_per_host - 1) / settings.ranks_per_host,
          .line_rate = report.link.line_rate});
     add_burstiness(report);
-    report.bandwidth = largest_all_reduce(profile, workload, report);
+    report.bandwidth = estimate_bandwidth(profile, workload, report);
     return report;
 }
 

@@ -3,6 +3,7 @@
 #include "collectors/summary.hpp"
 #include "generator/needs.hpp"
 #include "generator/prediction.hpp"
+#include "tools/plan_traffic.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -13,8 +14,6 @@
 /// model.
 namespace tools {
 
-using std::chrono::nanoseconds;
-
 struct PlanSettings {
     std::string profile_file; ///< for messages
     int ranks = 2;
@@ -22,38 +21,20 @@ struct PlanSettings {
     std::uint64_t mtu = 1500;
     bool ideal = false; ///< no headers: the whole line rate is payload
     nanoseconds step_latency = std::chrono::microseconds(30);
+    int hosts_per_leaf = 0; ///< 0: one switch for all
+    double oversubscription = 1;
     std::vector<nanoseconds> windows;
     std::vector<collectors::BitRate> rates; ///< for the backlog, beside 2 x mean and C/2
 };
 
-/// A bucket as the first or a later iteration sends it.
-struct BucketRow {
-    generator::Collective collective = generator::Collective::all_reduce;
-    std::uint64_t bytes = 0;
-    std::size_t tensors = 0;
-    nanoseconds ready_after{0};
-};
-
-/// Over all ranks.
-struct Range {
-    std::uint64_t least = 0;
-    std::uint64_t most = 0;
-};
-
-struct IterationPlan {
-    std::vector<BucketRow> buckets;
-    Range sent_bytes; ///< per rank
-    Range transfers;  ///< that a rank sends
-    std::uint64_t all_sent_bytes = 0;
-};
-
-/// The largest all-reduce, alone on an idle network.
+/// The largest all-reduce, or without one the largest collective, alone on an idle network.
 struct BandwidthEstimate {
-    std::uint64_t bytes = 0;
+    generator::BucketKind kind;
+    int members = 2; ///< of its group
     nanoseconds time{0};
 
     double algorithm_bytes_per_second() const;
-    double bus_bytes_per_second(int ranks) const;
+    double bus_bytes_per_second() const; ///< see generator::bus_factor
 };
 
 struct PlanReport {
@@ -61,11 +42,10 @@ struct PlanReport {
     PlanSettings settings;
     generator::LinkModel link;
     double byte_scale = 1;
-    IterationPlan first;
-    IterationPlan later;
+    std::vector<generator::Group> groups;
+    Traffic traffic;
     std::uint32_t iterations = 0;      ///< of the run
     bool iterations_estimated = false; ///< its duration ends it
-    Range connections;                 ///< that a rank opens
     int ports_per_host = 1;
     generator::Needs needs; ///< of host 0, when it samples one interface per host and keeps the run
     generator::Prediction prediction;

@@ -1,5 +1,7 @@
+#include "generator/bus_bandwidth.hpp"
 #include "tools/plan_report.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -36,6 +38,14 @@ void add_link(Text& text, const PlanReport& report) {
     line(text, "ranks       {}, {} per host", settings.ranks, settings.ranks_per_host);
     line(text, "line rate   C = {} in each direction of each NIC",
          format_bit_rate(static_cast<double>(report.link.line_rate.bits_per_second)));
+    if (settings.hosts_per_leaf > 0)
+        line(text,
+             "switches    leaves of {} hosts; up to the spine and down {} per leaf: oversubscribed {:g}:1",
+             settings.hosts_per_leaf,
+             format_bit_rate(settings.hosts_per_leaf *
+                             static_cast<double>(report.link.line_rate.bits_per_second) /
+                             settings.oversubscription),
+             settings.oversubscription);
     if (settings.ideal)
         line(text, "payload     {}: the whole line rate (--ideal)",
              format_bit_rate(8 * report.link.payload_bytes_per_second()));
@@ -55,17 +65,43 @@ void add_link(Text& text, const PlanReport& report) {
              report.byte_scale, scale.time);
 }
 
-void add_iteration(Text& text, const std::string& which, const IterationPlan& plan) {
+void add_groups(Text& text, const PlanReport& report) {
+    if (report.groups.size() < 2)
+        return;
+    line(text, "\ngroups of ranks, each with connections and queues of its own");
+    for (const generator::Group& group : report.groups) {
+        if (group.members.empty()) {
+            line(text, "  {:<16} all ranks", group.name);
+            continue;
+        }
+        std::vector<std::string> shown;
+        for (const std::vector<int>& members : group.members)
+            if (shown.size() < 4)
+                shown.push_back(fmt::format("{}", fmt::join(members, " ")));
+        line(text, "  {:<16} {} of {} ranks: {}{}", group.name, group.members.size(),
+             group.members.front().size(), fmt::join(shown, ", "),
+             shown.size() < group.members.size() ? ", ..." : "");
+    }
+}
+
+void add_iteration(Text& text, const std::string& which, const IterationPlan& plan, bool shows_groups) {
+    constexpr std::size_t most_shown = 40;
     line(text, "\n{}", which);
-    line(text, "  {:>6}  {:<10} {:>12} {:>12} {:>8}  {}", "bucket", "collective", "size", "bytes", "tensors",
-         "ready after");
-    for (std::size_t i = 0; i < plan.buckets.size(); ++i) {
+    line(text, "  {:>6}  {:<14} {:>12} {:>12} {:>8}  {:<14} {}", "bucket", "collective", "size", "bytes",
+         "tensors", "ready after", shows_groups ? "group" : "");
+    for (std::size_t i = 0; i < std::min(plan.buckets.size(), most_shown); ++i) {
         const BucketRow& bucket = plan.buckets[i];
-        line(text, "  {:>6}  {:<10} {:>12} {:>12} {:>8}  {}", i, collective_name(bucket.collective),
+        line(text, "  {:>6}  {:<14} {:>12} {:>12} {:>8}  {:<14} {}", i, collective_name(bucket.collective),
              format_bytes(static_cast<double>(bucket.bytes)), bucket.bytes,
              bucket.tensors == 0 ? std::string("-") : std::to_string(bucket.tensors),
-             format_duration(bucket.ready_after));
+             format_duration(bucket.ready_after), shows_groups ? bucket.group : "");
     }
+    if (plan.buckets.size() > most_shown)
+        line(text, "  ... and {} more (--json has all)", plan.buckets.size() - most_shown);
+    for (const CollectiveRow& row : plan.collectives)
+        line(text, "  {} x {}{}: {} ({} B)", row.count, collective_name(row.collective),
+             shows_groups ? " in group " + row.group : "", format_bytes(static_cast<double>(row.bytes)),
+             row.bytes);
     line(text, "  each rank sends {} in {} transfers (counted in the plans)", bytes_text(plan.sent_bytes),
          count_text(plan.transfers));
 }
@@ -76,8 +112,13 @@ void add_run(Text& text, const PlanReport& report, const generator::FreeSpace& f
          report.iterations_estimated ? " (duration / predicted iteration time)" : "");
     line(text, "  {:<20}{} ({} B) by all ranks (payload, counted in the plans)", "sent",
          format_bytes(static_cast<double>(report.run_bytes())), report.run_bytes());
-    line(text, "  {:<20}{} per rank, and as many come in", "connections opened",
-         count_text(report.connections));
+    const ConnectionCount& connections = report.traffic.connections;
+    line(text, "  {:<20}{} per rank, {} come in; {} in all, each carries payload one way",
+         "connections opened", count_text(connections.outgoing), count_text(connections.incoming),
+         connections.all);
+    if (report.traffic.counted_ranks < report.settings.ranks)
+        line(text, "  {:<20}on {} of {} ranks, which are alike", "counted", report.traffic.counted_ranks,
+             report.settings.ranks);
     line(text, "  {:<20}{} per host, one per rank{}", "listening ports", report.ports_per_host,
          report.profile.network.ports.first == 0 ? ", chosen by the kernel (network.ports)" : "");
     line(text, "  {:<20}about {} on a host, beside the programs themselves", "memory",
@@ -90,7 +131,11 @@ void add_run(Text& text, const PlanReport& report, const generator::FreeSpace& f
 
 void add_times(Text& text, const PlanReport& report) {
     const generator::Prediction& prediction = report.prediction;
-    line(text, "\npredicted by the fluid model: plans of all ranks, ports shared max-min fairly");
+    line(text, "\npredicted by the fluid model: plans of {}, ports shared max-min fairly",
+         prediction.ranks_alike ? "one rank that stands for all, which are alike" : "all ranks");
+    if (!prediction.left_out.empty())
+        line(text, "  left out: {} kinds of bucket in which ranks are not alike, at most 1 % of the bytes",
+             prediction.left_out.size());
     line(text, "  {:<20}{} (slowest rank, mean of {} after {} of warm-up)", "iteration time",
          format_duration(prediction.iteration_mean), prediction.iteration_times.size() - prediction.warmup,
          prediction.warmup);
@@ -99,13 +144,19 @@ void add_times(Text& text, const PlanReport& report) {
     if (!report.bandwidth)
         return;
     const BandwidthEstimate& bandwidth = *report.bandwidth;
-    const double bus = bandwidth.bus_bytes_per_second(report.settings.ranks);
-    line(text, "  {:<20}{} for S = {}, the largest, alone", "all-reduce time t",
-         format_duration(bandwidth.time), format_bytes(static_cast<double>(bandwidth.bytes)));
+    const double bus = bandwidth.bus_bytes_per_second();
+    const bool all_reduce = bandwidth.kind.collective == generator::Collective::all_reduce;
+    line(text, "  {:<20}{} for S = {}, the largest, alone",
+         all_reduce ? "all-reduce time t"
+                    : fmt::format("{} time t", collective_name(bandwidth.kind.collective)),
+         format_duration(bandwidth.time), format_bytes(static_cast<double>(bandwidth.kind.bytes)));
     line(text, "  {:<20}{}/s = S / t", "algorithm bandwidth",
          format_bytes(bandwidth.algorithm_bytes_per_second()));
-    line(text, "  {:<20}{}/s = {} = 2(N-1)/N x S / t, as nccl-tests define it; {:.1f} % of C",
-         "bus bandwidth", format_bytes(bus), format_bit_rate(8 * bus),
+    line(text, "  {:<20}{}/s = {} = {} x S / t, as nccl-tests define it; {:.1f} % of C", "bus bandwidth",
+         format_bytes(bus), format_bit_rate(8 * bus),
+         all_reduce
+             ? "2(N-1)/N"
+             : fmt::format("{:.4g}", generator::bus_factor(bandwidth.kind.collective, bandwidth.members)),
          100 * bus / report.link.line_rate.bytes_per_second());
 }
 
@@ -141,8 +192,10 @@ void add_burstiness(Text& text, const PlanReport& report) {
 std::string report_text(const PlanReport& report, const generator::FreeSpace& free) {
     Text text;
     add_link(text, report);
-    add_iteration(text, "iteration 0", report.first);
-    add_iteration(text, "iterations from 1 on", report.later);
+    const bool shows_groups = report.groups.size() > 1;
+    add_groups(text, report);
+    add_iteration(text, "iteration 0", report.traffic.first, shows_groups);
+    add_iteration(text, "iterations from 1 on", report.traffic.later, shows_groups);
     add_run(text, report, free);
     add_times(text, report);
     add_burstiness(text, report);
