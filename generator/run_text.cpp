@@ -97,6 +97,26 @@ std::string cpu_text(const RunRecord& record) {
         100 * rank, 100 * sampler);
 }
 
+/// "gated by         rank 2 in 17 of 19 iterations, p50 1.2 ms, max 3.4 ms after the median rank; rank 0 ..."
+std::string gating_text(const std::vector<Gate>& gates) {
+    constexpr std::size_t shown = 3;
+    std::vector<std::string> texts;
+    const std::vector<GatingRank> ranks = gating_ranks(gates);
+    for (const GatingRank& each : ranks)
+        if (texts.size() < shown)
+            texts.push_back(fmt::format("rank {} {} of {} times, p50 {}, max {}", each.rank, each.iterations,
+                                        gates.size(), duration_text(each.median_seconds),
+                                        duration_text(each.max_seconds)));
+    if (ranks.size() > shown)
+        texts.push_back(fmt::format("{} more", ranks.size() - shown));
+    if (texts.empty())
+        return "";
+    return fmt::format("gated by         {}\n"
+                       "                 (the last rank to start the last collective; how long after the "
+                       "median rank)\n",
+                       fmt::join(texts, "; "));
+}
+
 std::string_view bus_text(Collective collective) {
     switch (collective) {
     case Collective::all_reduce:
@@ -244,6 +264,7 @@ std::string result_text(const RunRecord& record, const std::string& out) {
         fmt::format_to(append, "  predicted      mean {}\n",
                        duration_text(*record.predicted_iteration_seconds));
     fmt::format_to(append, "start lateness   {}\n", times(statistics.lateness_seconds));
+    text += gating_text(statistics.gates);
     text += collectives_text(statistics);
     text += bytes_text(record);
     text += cpu_text(record);
