@@ -85,6 +85,18 @@ std::string algorithm_text(const CollectiveSettings& collective) {
                                                              : "one worker after another");
 }
 
+/// What there is more than one of.
+std::string parallel_text(const CollectiveSettings& collective) {
+    std::string text;
+    if (collective.channels > 1)
+        text += fmt::format(", {} channels", collective.channels);
+    if (collective.sockets_per_channel > 1)
+        text += fmt::format(", {} sockets each", collective.sockets_per_channel);
+    if (collective.in_flight > 1)
+        text += fmt::format(", {} of a group in flight", collective.in_flight);
+    return text;
+}
+
 std::string cpu_text(const RunRecord& record) {
     double rank = 0;
     double sampler = 0;
@@ -230,8 +242,9 @@ std::string settings_text(const RunRecord& record, const Workload& workload, con
                         (workload.first_iteration.size() == workload.later_iterations.size()
                              ? ""
                              : "; first iteration " + bucket_text(workload.first_iteration)));
-    line("collective", fmt::format("{}, segments of at most {}", algorithm_text(profile.collective),
-                                   format_bytes(static_cast<double>(profile.collective.segment_bytes))));
+    line("collective", fmt::format("{}, segments of at most {}{}", algorithm_text(profile.collective),
+                                   format_bytes(static_cast<double>(profile.collective.segment_bytes)),
+                                   parallel_text(profile.collective)));
     line("length", length_text(profile.run));
     line("line rate",
          fmt::format("{} ({}); bytes x {:.6g}",
