@@ -28,6 +28,31 @@ Json distribution_json(const std::optional<Distribution>& values) {
     return json;
 }
 
+Json gating_json(const std::vector<Gate>& gates) {
+    Json json;
+    json["meaning"] =
+        "the rank that started the iteration's last collective of most ranks last, and how long "
+        "after the median rank; as exact as the hosts' clock offsets";
+    json["ranks"] = Json::array();
+    for (const GatingRank& each : gating_ranks(gates)) {
+        Json entry;
+        entry["rank"] = each.rank;
+        entry["iterations"] = each.iterations;
+        entry["p50_seconds"] = each.median_seconds;
+        entry["max_seconds"] = each.max_seconds;
+        json["ranks"].push_back(std::move(entry));
+    }
+    json["iterations"] = Json::array();
+    for (const Gate& gate : gates) {
+        Json entry;
+        entry["iteration"] = gate.iteration;
+        entry["rank"] = gate.rank;
+        entry["seconds"] = 1e-9 * static_cast<double>(gate.behind_ns);
+        json["iterations"].push_back(std::move(entry));
+    }
+    return json;
+}
+
 Json collective_json(const CollectiveStatistics& statistics) {
     Json json;
     json["collective"] = collective_name(statistics.collective);
@@ -154,6 +179,7 @@ std::string run_json(const RunRecord& record) {
     json["bandwidth"]["algorithm_bytes_per_second"] = or_null(all_reduces.algorithm_bytes_per_second);
     json["bandwidth"]["bus_bytes_per_second"] = or_null(all_reduces.bus_bytes_per_second);
     json["bandwidth"]["formula"] = bandwidth_formula;
+    json["gating"] = gating_json(statistics.gates);
     json["collectives"] = Json::array();
     for (const CollectiveStatistics& each : statistics.collectives)
         json["collectives"].push_back(collective_json(each));

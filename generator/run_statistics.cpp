@@ -138,6 +138,7 @@ RunStatistics run_statistics(const std::vector<Timeline>& timelines, const Workl
     statistics.iteration_seconds = distribution(values(iterations));
     statistics.lateness_seconds = distribution(std::move(lateness));
     statistics.collectives = by_kind(collectives);
+    statistics.gates = gates(timelines, workload, warmup, statistics.finished_iterations);
     return statistics;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/gating.hpp"
 #include "generator/schedule.hpp"
 #include "generator/timeline.hpp"
 
@@ -41,6 +42,7 @@ struct RunStatistics {
     std::optional<Distribution>
         lateness_seconds; ///< of bucket starts, all ranks: how late we were, not the network
     std::vector<CollectiveStatistics> collectives; ///< of each kind that was measured
+    std::vector<Gate> gates;                       ///< of the measured iterations
     std::uint64_t sent_bytes = 0;                  ///< payload, all ranks, the whole run
     std::uint64_t received_bytes = 0;              ///< payload, all ranks, the whole run
 

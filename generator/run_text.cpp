@@ -85,6 +85,18 @@ std::string algorithm_text(const CollectiveSettings& collective) {
                                                              : "one worker after another");
 }
 
+/// What there is more than one of.
+std::string parallel_text(const CollectiveSettings& collective) {
+    std::string text;
+    if (collective.channels > 1)
+        text += fmt::format(", {} channels", collective.channels);
+    if (collective.sockets_per_channel > 1)
+        text += fmt::format(", {} sockets each", collective.sockets_per_channel);
+    if (collective.in_flight > 1)
+        text += fmt::format(", {} of a group in flight", collective.in_flight);
+    return text;
+}
+
 std::string cpu_text(const RunRecord& record) {
     double rank = 0;
     double sampler = 0;
@@ -95,6 +107,26 @@ std::string cpu_text(const RunRecord& record) {
     return fmt::format(
         "CPU              busiest rank {:.2f} % of a core, sampler {:.2f} %, from iteration 0 to the end\n",
         100 * rank, 100 * sampler);
+}
+
+/// "gated by         rank 2 in 17 of 19 iterations, p50 1.2 ms, max 3.4 ms after the median rank; rank 0 ..."
+std::string gating_text(const std::vector<Gate>& gates) {
+    constexpr std::size_t shown = 3;
+    std::vector<std::string> texts;
+    const std::vector<GatingRank> ranks = gating_ranks(gates);
+    for (const GatingRank& each : ranks)
+        if (texts.size() < shown)
+            texts.push_back(fmt::format("rank {} {} of {} times, p50 {}, max {}", each.rank, each.iterations,
+                                        gates.size(), duration_text(each.median_seconds),
+                                        duration_text(each.max_seconds)));
+    if (ranks.size() > shown)
+        texts.push_back(fmt::format("{} more", ranks.size() - shown));
+    if (texts.empty())
+        return "";
+    return fmt::format("gated by         {}\n"
+                       "                 (the last rank to start the last collective; how long after the "
+                       "median rank)\n",
+                       fmt::join(texts, "; "));
 }
 
 std::string_view bus_text(Collective collective) {
@@ -210,8 +242,9 @@ std::string settings_text(const RunRecord& record, const Workload& workload, con
                         (workload.first_iteration.size() == workload.later_iterations.size()
                              ? ""
                              : "; first iteration " + bucket_text(workload.first_iteration)));
-    line("collective", fmt::format("{}, segments of at most {}", algorithm_text(profile.collective),
-                                   format_bytes(static_cast<double>(profile.collective.segment_bytes))));
+    line("collective", fmt::format("{}, segments of at most {}{}", algorithm_text(profile.collective),
+                                   format_bytes(static_cast<double>(profile.collective.segment_bytes)),
+                                   parallel_text(profile.collective)));
     line("length", length_text(profile.run));
     line("line rate",
          fmt::format("{} ({}); bytes x {:.6g}",
@@ -244,6 +277,7 @@ std::string result_text(const RunRecord& record, const std::string& out) {
         fmt::format_to(append, "  predicted      mean {}\n",
                        duration_text(*record.predicted_iteration_seconds));
     fmt::format_to(append, "start lateness   {}\n", times(statistics.lateness_seconds));
+    text += gating_text(statistics.gates);
     text += collectives_text(statistics);
     text += bytes_text(record);
     text += cpu_text(record);

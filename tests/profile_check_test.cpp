@@ -2,6 +2,8 @@
 #include "tools/profile_check.hpp"
 #include "tools/profile_diff.hpp"
 
+#include <filesystem>
+
 using generator::parse_profile;
 using generator::ProfileSource;
 using tools::mistakes;
@@ -57,6 +59,24 @@ TEST_CASE("what is wrong with the file as a whole is the last mistake", "[check]
     CHECK(in("{}") ==
           Texts{"mine.json: /model/tensors: required, because /gradients/bucketing is \"single\""});
     CHECK(in(R"({"a: b": 1, "c~d": 2})").size() >= 1);
+}
+
+TEST_CASE("a profile that is wrong in one way has one mistake", "[check]") {
+    std::size_t files = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(GRADBURST_SOURCE_DIR "/tests/data/bad_profiles")) {
+        if (entry.path().extension() != ".json")
+            continue;
+        ++files;
+        INFO(entry.path());
+        std::size_t found = 1; // when it cannot even be read
+        try {
+            found = mistakes(generator::load_profile(entry.path().string(), {})).size();
+        } catch (const generator::ProfileError&) {
+        }
+        CHECK(found == 1);
+    }
+    CHECK(files >= 40);
 }
 
 TEST_CASE("profiles differ in the fields that were changed, and only there", "[diff]") {
