@@ -1,5 +1,5 @@
 #include "collectors/commands.hpp"
-#include "collectors/sysfs_counters.hpp"
+#include "collectors/interfaces.hpp"
 
 #include <exception>
 #include <functional>
@@ -57,6 +57,8 @@ std::chrono::nanoseconds parsed_length(const std::string& option, const std::str
 struct RecordOptions {
     std::vector<std::string> interfaces;
     std::string trace_path;
+    std::string source;
+    std::string rdma_folder = SourceFolders{}.rdma.string();
     std::string interval = "500us";
     std::string duration;
     bool overwrite = false;
@@ -67,6 +69,9 @@ struct RecordOptions {
         RecordSettings settings;
         settings.interfaces = interfaces;
         settings.trace_path = trace_path;
+        if (!source.empty())
+            settings.source = parsed("--source", source, parse_source_kind);
+        settings.folders.rdma = rdma_folder;
         settings.interval = parsed_length("--interval", interval);
         if (!duration.empty())
             settings.duration = parsed_length("--duration", duration);
@@ -108,7 +113,8 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
         app.add_subcommand("record", "Record the counters of an interface into a trace file.");
     command
         ->add_option("--iface", options.interfaces,
-                     "interfaces to watch: names and patterns, e.g. eth0,'ens*'; `interfaces` lists them")
+                     "interfaces or RDMA ports to watch: names and patterns, e.g. eth0,'ens*',mlx5_0/1; "
+                     "`interfaces` lists them")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->required();
@@ -117,6 +123,12 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
                      "CSV file to write; its sidecar gets the extension .json. For several interfaces or a "
                      "pattern one per interface: trace.csv becomes trace.eth0.csv ...")
         ->required();
+    command->add_option("--source", options.source,
+                        "sysfs, procfs, rtnetlink or rdma; without it the first that works");
+    command
+        ->add_option("--rdma-folder", options.rdma_folder,
+                     "where the kernel shows RDMA ports, if /sys of the host is somewhere else")
+        ->capture_default_str();
     command
         ->add_option("--interval", options.interval,
                      "time between samples; resolves windows from 10 times that on")
@@ -158,7 +170,8 @@ int run(int argc, char** argv) {
     ReportOptions report;
     const CLI::App* record_app = add_record(app, record);
     const CLI::App* report_app = add_report(app, report);
-    app.add_subcommand("interfaces", "List the interfaces of this host with state, speed and driver.");
+    app.add_subcommand("interfaces",
+                       "List the interfaces and RDMA ports of this host with state, speed and driver.");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -180,6 +193,9 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "gradburst-collect: {}\n", error.what());
         return 2;
     } catch (const NoInterface& error) {
+        fmt::print(stderr, "gradburst-collect: {}\n", error.what());
+        return 2;
+    } catch (const NoSource& error) {
         fmt::print(stderr, "gradburst-collect: {}\n", error.what());
         return 2;
     } catch (const std::exception& error) {

@@ -1,6 +1,6 @@
 #include "collectors/interface_selection.hpp"
 
-#include "collectors/sysfs_counters.hpp"
+#include "collectors/rdma_counters.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -40,32 +40,27 @@ bool are_veth_ends(const std::string& a, const std::string& b, const fs::path& r
 
 } // namespace
 
-InterfaceSelection select_interfaces(const std::vector<std::string>& words, const fs::path& root) {
+InterfaceSelection select_interfaces(const std::vector<std::string>& words, const SourceFolders& folders) {
+    std::vector<NetworkInterface> known = list_interfaces(folders.interfaces);
+    for (NetworkInterface& port : list_rdma_ports(folders.rdma))
+        known.push_back(std::move(port));
     InterfaceSelection selection;
-    const auto add = [&](const NetworkInterface& interface) {
-        auto& all = selection.interfaces;
-        if (std::find(all.begin(), all.end(), interface) == all.end())
-            all.push_back(interface);
-    };
+    auto& chosen = selection.interfaces;
     bool any_pattern = false;
-    const std::vector<NetworkInterface> known = list_interfaces(root);
     for (const std::string& word : words) {
-        if (!is_pattern(word)) {
-            add(describe_interface(word, root));
-            continue;
-        }
-        any_pattern = true;
+        any_pattern = any_pattern || is_pattern(word);
         bool found = false;
         for (const NetworkInterface& interface : known) {
-            if (::fnmatch(word.c_str(), interface.name.c_str(), 0) != 0)
+            if (::fnmatch(word.c_str(), interface.name.c_str(), FNM_PATHNAME) != 0)
                 continue;
             found = true;
-            add(interface);
+            if (std::find(chosen.begin(), chosen.end(), interface) == chosen.end())
+                chosen.push_back(interface);
         }
         if (!found)
-            throw NoInterface(word, root);
+            throw NoInterface(word, known);
     }
-    selection.single = !any_pattern && selection.interfaces.size() == 1;
+    selection.single = !any_pattern && chosen.size() == 1;
     return selection;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectors/interfaces.hpp"
+#include "collectors/source_choice.hpp"
 
 #include <filesystem>
 #include <string>
@@ -16,9 +17,10 @@ struct InterfaceSelection {
     bool single = false;
 };
 
-/// Words may be names or shell patterns (`eth*`, `ens[0-9]`). Throws NoInterface for a word that fits none.
+/// Words may be names or shell patterns (`eth*`, `ens[0-9]`), also of RDMA ports (`mlx5_*/1`; `*` alone does
+/// not match their slash). Throws NoInterface for a word that fits none.
 InterfaceSelection select_interfaces(const std::vector<std::string>& words,
-                                     const std::filesystem::path& root = "/sys/class/net");
+                                     const SourceFolders& folders = {});
 
 /// trace.csv, or trace.eth0.csv if there are several (.csv is added if `out` has no extension). A name that a
 /// file cannot have (mlx5_0/1) has its slashes replaced by '-'.

@@ -2,10 +2,10 @@
 #include "collectors/interface_selection.hpp"
 #include "collectors/monotonic_clock.hpp"
 #include "collectors/queue_lane.hpp"
+#include "collectors/rdma_counters.hpp"
 #include "collectors/record_summary.hpp"
 #include "collectors/sampler.hpp"
 #include "collectors/stop_signals.hpp"
-#include "collectors/sysfs_counters.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +27,7 @@ struct Target {
 };
 
 std::vector<Target> targets_of(const RecordSettings& settings) {
-    const InterfaceSelection selection = select_interfaces(settings.interfaces);
+    const InterfaceSelection selection = select_interfaces(settings.interfaces, settings.folders);
     std::vector<Target> targets;
     for (const NetworkInterface& interface : selection.interfaces)
         targets.push_back({interface, trace_path_of(settings.trace_path, interface.name, selection.single)});
@@ -85,9 +85,11 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std
         info.interface = target.interface.name;
         info.byte_unit = byte_unit(target.interface);
         info.driver = target.interface.driver;
-        info.side = counter_side(target.interface.name);
-        sources.push_back(
-            {std::make_unique<SysfsCounters>(target.interface.name), target.trace_path, std::move(info)});
+        if (!is_rdma_port(target.interface.name))
+            info.side = counter_side(target.interface.name);
+        ChosenSource chosen = choose_source(target.interface.name, settings.source, settings.folders);
+        info.source_reason = chosen.reason;
+        sources.push_back({std::move(chosen.source), target.trace_path, std::move(info)});
     }
     SamplerOptions options;
     options.interval = settings.interval;
@@ -101,6 +103,9 @@ std::unique_ptr<Lane> start_queues(const RecordSettings& settings, const std::ve
     std::vector<std::string> names;
     std::vector<std::filesystem::path> paths;
     for (const Target& target : targets) {
+        if (is_rdma_port(target.interface.name))
+            throw UsageError("--queue: " + target.interface.name +
+                             " is an RDMA port, without a queue of the kernel");
         names.push_back(target.interface.name);
         paths.push_back(queue_path(target.trace_path));
     }
@@ -155,8 +160,8 @@ int record_command(const RecordSettings& settings) {
     StopSignals signals;
     const std::vector<Target> targets = targets_of(settings);
     warn_about_affinity();
-    const std::unique_ptr<Sampler> sampler = start_sampler(settings, targets);
     const std::unique_ptr<Lane> queues = start_queues(settings, targets);
+    const std::unique_ptr<Sampler> sampler = start_sampler(settings, targets);
     print_start(settings, targets);
     const std::string reason = wait_for_end(*sampler, signals, settings.duration);
     signals.release(); // a second signal is immediate

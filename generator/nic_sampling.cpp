@@ -2,7 +2,7 @@
 
 #include "collectors/interfaces.hpp"
 #include "collectors/queue_statistics.hpp"
-#include "collectors/sysfs_counters.hpp"
+#include "collectors/source_choice.hpp"
 
 #include <fmt/format.h>
 #include <set>
@@ -33,8 +33,9 @@ NicSampling::NicSampling(int rank, const std::vector<HostFacts>& ranks,
         info.driver = device.driver;
         info.byte_unit = collectors::byte_unit(device);
         info.side = collectors::counter_side(name);
-        sources.push_back({std::make_unique<collectors::SysfsCounters>(name),
-                           run_directory / traces_.back().file, std::move(info)});
+        collectors::ChosenSource chosen = collectors::choose_source(name);
+        info.source_reason = chosen.reason;
+        sources.push_back({std::move(chosen.source), run_directory / traces_.back().file, std::move(info)});
     }
     collectors::SamplerOptions options;
     options.interval = interval;

@@ -22,7 +22,8 @@ struct NicTrace {
 /// of them.
 class NicSampling {
 public:
-    /// `interfaces` of all ranks. Does nothing on the other ranks. Throws std::system_error, NoInterface.
+    /// `interfaces` of all ranks. Does nothing on the other ranks. Throws std::system_error, NoInterface,
+    /// NoSource.
     NicSampling(int rank, const std::vector<HostFacts>& ranks, const std::vector<std::string>& interfaces,
                 const std::filesystem::path& run_directory, std::chrono::nanoseconds interval,
                 bool overwrite);

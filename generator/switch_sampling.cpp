@@ -1,6 +1,7 @@
 #include "generator/switch_sampling.hpp"
 
-#include "collectors/netlink_counters.hpp"
+#include "collectors/interfaces.hpp"
+#include "collectors/source_choice.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,8 +9,8 @@
 #include <exception>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <net/if.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -17,7 +18,6 @@
 namespace generator {
 namespace {
 
-using collectors::NetlinkCounters;
 using collectors::QueueReader;
 
 /// Finer would take too much CPU from the ranks, which run on the same machine. From 1 ms on the threads
@@ -27,22 +27,17 @@ constexpr std::chrono::nanoseconds finest_interval = std::chrono::milliseconds(1
 /// The ports of a switch, opened.
 struct Ports {
     std::vector<std::string> names;
-    std::vector<std::unique_ptr<NetlinkCounters>> counters; ///< one for each name
-    std::unique_ptr<QueueReader> queues;                    ///< one for all
+    std::vector<collectors::ChosenSource> counters; ///< one for each name
+    std::unique_ptr<QueueReader> queues;            ///< one for all
     std::vector<std::string> queue_kinds;
 };
 
 /// "p0", "p1" ... of the calling thread's namespace, in order of their numbers.
 std::vector<std::string> port_names() {
     std::vector<std::string> names;
-    struct if_nameindex* const all = ::if_nameindex();
-    for (const struct if_nameindex* each = all; each != nullptr && each->if_index != 0; ++each) {
-        const std::string name = each->if_name;
+    for (const std::string& name : collectors::interface_names())
         if (name.size() > 1 && name[0] == 'p' && name.find_first_not_of("0123456789", 1) == std::string::npos)
             names.push_back(name);
-    }
-    if (all != nullptr)
-        ::if_freenameindex(all);
     std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
         return a.size() != b.size() ? a.size() < b.size() : a < b;
     });
@@ -58,13 +53,17 @@ void enter(const std::string& network_namespace) {
     if (error != 0)
         throw std::system_error(error, std::generic_category(),
                                 "enter the switch's network namespace " + path);
+    // A /sys that shows this namespace, for this thread alone; what was opened in it outlives the thread.
+    // Where that is not allowed, the choice of the source falls on another.
+    if (::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0)
+        ::mount("sysfs", "/sys", "sysfs", 0, nullptr);
 }
 
 Ports open_ports_here(const std::string& network_namespace) {
     Ports ports;
     ports.names = port_names();
     for (const std::string& name : ports.names)
-        ports.counters.push_back(std::make_unique<NetlinkCounters>(name));
+        ports.counters.push_back(collectors::choose_source(name));
     ports.queues = std::make_unique<QueueReader>(ports.names);
     std::vector<std::optional<collectors::QueueStatistics>> statistics(ports.names.size());
     const int error = ports.queues->read(statistics);
@@ -130,7 +129,8 @@ SwitchSampling::SwitchSampling(const SwitchPlace& place, const std::filesystem::
                         "rx_bytes came from {0}, after the queue of {0}",
                         trace.host, ports.queue_kinds[i]);
         queue_files.push_back(run_directory / trace.queue_file);
-        sources.push_back({std::move(ports.counters[i]), run_directory / trace.file, std::move(info)});
+        info.source_reason = ports.counters[i].reason;
+        sources.push_back({std::move(ports.counters[i].source), run_directory / trace.file, std::move(info)});
         traces_.push_back(std::move(trace));
     }
     if (traces_.empty())

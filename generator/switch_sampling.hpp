@@ -35,7 +35,7 @@ struct SwitchPortTrace {
 };
 
 /// Samples the counters of all ports of a switch in one thread and their queues in another. The threads stay
-/// where they are; the sockets that they read were opened in the switch's network namespace.
+/// where they are; the files and sockets that they read were opened in the switch's network namespace.
 class SwitchSampling {
 public:
     /// Starts. Throws std::system_error when the namespace cannot be entered (it needs root there).

@@ -1,7 +1,5 @@
 #include "collectors/interface_selection.hpp"
 
-#include "collectors/sysfs_counters.hpp"
-
 #include <string>
 #include <vector>
 
@@ -30,13 +28,20 @@ public:
     }
 };
 
+SourceFolders folders_of(const FakeSysfs& sysfs) {
+    SourceFolders folders;
+    folders.interfaces = sysfs.root();
+    folders.rdma = sysfs.root() / "infiniband";
+    return folders;
+}
+
 using Names = std::vector<std::string>;
 
 } // namespace
 
 TEST_CASE("names and patterns select interfaces, each once", "[interfaces]") {
     const FourInterfaces sysfs;
-    const auto select = [&](const Names& words) { return select_interfaces(words, sysfs.root()); };
+    const auto select = [&](const Names& words) { return select_interfaces(words, folders_of(sysfs)); };
     CHECK(names_of(select({"eth1"})) == Names{"eth1"});
     CHECK(names_of(select({"eth1", "eth0"})) == Names{"eth1", "eth0"});
     CHECK(names_of(select({"eth*"})) == Names{"eth0", "eth1"});
@@ -45,17 +50,32 @@ TEST_CASE("names and patterns select interfaces, each once", "[interfaces]") {
     CHECK(names_of(select({"*"})) == Names{"ens5", "eth0", "eth1", "lo"});
 }
 
+TEST_CASE("RDMA ports are selected by patterns with their slash", "[interfaces]") {
+    const FourInterfaces sysfs;
+    for (const char* port : {"infiniband/mlx5_0/ports/1", "infiniband/mlx5_1/ports/1"}) {
+        tests::fs::create_directories(sysfs.root() / port / "counters");
+        write_text(sysfs.root() / port / "counters/port_rcv_data", "0\n");
+    }
+    const auto select = [&](const Names& words) { return select_interfaces(words, folders_of(sysfs)); };
+    CHECK(names_of(select({"mlx5_1/1"})) == Names{"mlx5_1/1"});
+    CHECK(names_of(select({"*/1"})) == Names{"mlx5_0/1", "mlx5_1/1"});
+    CHECK(names_of(select({"*"})) == Names{"ens5", "eth0", "eth1", "lo"});
+    CHECK_THROWS_AS(select({"mlx5_0"}), NoInterface);
+}
+
 TEST_CASE("a word that fits no interface is named with those that exist", "[interfaces]") {
     const FourInterfaces sysfs;
     for (const std::string word : {"eth9", "wlan*", ""})
-        CHECK_THROWS_WITH(select_interfaces({"eth0", word}, sysfs.root()),
+        CHECK_THROWS_WITH(select_interfaces({"eth0", word}, folders_of(sysfs)),
                           Catch::Contains("no interface " + word + " on host") &&
                               Catch::Contains("available: ens5, eth0, eth1, lo"));
 }
 
 TEST_CASE("--out names the trace of one interface; several have their names in it", "[interfaces]") {
     const FourInterfaces sysfs;
-    const auto single = [&](const Names& words) { return select_interfaces(words, sysfs.root()).single; };
+    const auto single = [&](const Names& words) {
+        return select_interfaces(words, folders_of(sysfs)).single;
+    };
     CHECK(single({"eth0"}));
     CHECK(single({"eth0", "eth0"}));
     CHECK_FALSE(single({"eth0", "eth1"}));
@@ -82,7 +102,7 @@ TEST_CASE("interfaces that carry the same traffic are named in pairs", "[interfa
     index("vb", "6\n", "5\n");
     tests::fs::create_symlink("../eth0", sysfs.root() / "bond0/lower_eth0");
     const auto sentences = [&](const Names& words) {
-        return shared_traffic(select_interfaces(words, sysfs.root()).interfaces, sysfs.root());
+        return shared_traffic(select_interfaces(words, folders_of(sysfs)).interfaces, sysfs.root());
     };
     CHECK(sentences({"eth0", "eth1"}).empty());
     CHECK(sentences({"bond0", "eth1", "va"}).empty());

@@ -3,7 +3,6 @@
 #include "collectors/netlink_counters.hpp"
 #include "collectors/queue_lane.hpp"
 #include "collectors/route_attributes.hpp"
-#include "collectors/sysfs_counters.hpp"
 #include "tests/catch.hpp"
 
 #include <array>
@@ -43,21 +42,6 @@ TEST_CASE("lo has a queue that the kernel describes: noqueue, nothing waiting", 
 TEST_CASE("an interface that is not there is refused by name", "[queue]") {
     REQUIRE_THROWS_WITH(QueueReader({"lo", "none7"}), Catch::Contains("none7"));
     REQUIRE_THROWS_WITH(NetlinkCounters("none7"), Catch::Contains("none7"));
-}
-
-TEST_CASE("rtnetlink counts what sysfs counts", "[queue]") {
-    SysfsCounters files("lo");
-    NetlinkCounters netlink("lo");
-    const CounterSource::Counters before = files.read();
-    const CounterSource::Counters between = netlink.read();
-    const CounterSource::Counters after = files.read();
-    REQUIRE(between.error == 0);
-    REQUIRE(between.begin_ns <= between.middle_ns);
-    REQUIRE(between.middle_ns <= between.end_ns);
-    REQUIRE(before.rx_bytes <= between.rx_bytes);
-    REQUIRE(between.rx_bytes <= after.rx_bytes);
-    REQUIRE(before.tx_bytes <= between.tx_bytes);
-    REQUIRE(between.tx_bytes <= after.tx_bytes);
 }
 
 TEST_CASE("damaged attributes end the walk, none is read beyond the message", "[queue]") {
