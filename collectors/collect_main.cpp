@@ -62,6 +62,8 @@ struct RecordOptions {
     std::string interval = "500us";
     std::string duration;
     bool overwrite = false;
+    bool fifo = false;
+    std::optional<int> cpu;
     bool queue = false;
     std::string queue_interval = "5ms";
 
@@ -76,6 +78,8 @@ struct RecordOptions {
         if (!duration.empty())
             settings.duration = parsed_length("--duration", duration);
         settings.overwrite = overwrite;
+        settings.fifo = fifo;
+        settings.cpu = cpu;
         settings.queue = queue;
         settings.queue_interval = parsed_length("--queue-interval", queue_interval);
         return settings;
@@ -136,6 +140,10 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
     command->add_option("--duration", options.duration,
                         "how long; without it until SIGINT, SIGTERM or SIGHUP");
     command->add_flag("--overwrite", options.overwrite, "replace an existing trace");
+    command->add_flag("--fifo", options.fifo,
+                      "real-time scheduling (SCHED_FIFO) for the sampler, from an interval of 1ms on; stays "
+                      "on time among busy processes");
+    command->add_option("--cpu", options.cpu, "the CPU on which the sampler runs; not one of a rank");
     command->add_flag("--queue", options.queue,
                       "sample backlog and drops of the interface's queue too, into <out>.queue.csv");
     command

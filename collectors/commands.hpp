@@ -26,7 +26,9 @@ struct RecordSettings {
     std::chrono::nanoseconds interval{std::chrono::microseconds(500)};
     std::optional<std::chrono::nanoseconds> duration; ///< until a signal if there is none
     bool overwrite = false;
-    bool queue = false; ///< sample the interface's queue too, beside the trace
+    bool fifo = false;      ///< SCHED_FIFO
+    std::optional<int> cpu; ///< to which the sampling thread is pinned
+    bool queue = false;     ///< sample the interface's queue too, beside the trace
     std::chrono::nanoseconds queue_interval{std::chrono::milliseconds(5)};
 };
 

@@ -17,13 +17,12 @@ namespace collectors {
 namespace {
 
 constexpr std::int64_t write_every_ns = 100'000'000;
-constexpr std::chrono::milliseconds shortest_sleeping_interval{1}; // a TickClock does not spin from there on
 constexpr int most_failures_in_a_row = 10;
 
 } // namespace
 
 std::chrono::nanoseconds lane_interval(std::chrono::nanoseconds asked) {
-    return std::max<std::chrono::nanoseconds>(asked, shortest_sleeping_interval);
+    return std::max<std::chrono::nanoseconds>(asked, sleeping_from);
 }
 
 void LaneReport::require_written() const {

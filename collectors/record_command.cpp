@@ -5,13 +5,13 @@
 #include "collectors/rdma_counters.hpp"
 #include "collectors/record_summary.hpp"
 #include "collectors/sampler.hpp"
+#include "collectors/sampling_thread.hpp"
 #include "collectors/stop_signals.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <system_error>
-
-#include <sched.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,8 +40,7 @@ std::vector<Target> targets_of(const RecordSettings& settings) {
 }
 
 void warn_about_affinity() {
-    cpu_set_t allowed;
-    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == 1)
+    if (allowed_cpus().size() == 1)
         fmt::print(
             stderr,
             "WARNING: ONE CPU ONLY: the sampler shares it with whatever runs there and will come late\n");
@@ -77,6 +76,25 @@ auto checking_paths(Start start) {
     }
 }
 
+/// Checked before anything is created.
+SamplerOptions options_of(const RecordSettings& settings) {
+    SamplerOptions options;
+    options.interval = settings.interval;
+    options.overwrite = settings.overwrite;
+    options.fifo = settings.fifo;
+    options.cpu = settings.cpu;
+    try {
+        check_options(options);
+    } catch (const std::invalid_argument& error) {
+        throw UsageError(fmt::format("--interval: {}", error.what()));
+    }
+    const std::vector<int> allowed = allowed_cpus();
+    if (options.cpu && std::find(allowed.begin(), allowed.end(), *options.cpu) == allowed.end())
+        throw UsageError(fmt::format("--cpu: {} is none of the CPUs on which this process may run ({})",
+                                     *options.cpu, fmt::join(allowed, ", ")));
+    return options;
+}
+
 std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std::vector<Target>& targets) {
     std::vector<SamplerSource> sources;
     for (const Target& target : targets) {
@@ -91,10 +109,8 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std
         info.source_reason = chosen.reason;
         sources.push_back({std::move(chosen.source), target.trace_path, std::move(info)});
     }
-    SamplerOptions options;
-    options.interval = settings.interval;
-    options.overwrite = settings.overwrite;
-    return checking_paths([&] { return std::make_unique<Sampler>(std::move(sources), options); });
+    return checking_paths(
+        [&] { return std::make_unique<Sampler>(std::move(sources), options_of(settings)); });
 }
 
 std::unique_ptr<Lane> start_queues(const RecordSettings& settings, const std::vector<Target>& targets) {
@@ -143,7 +159,8 @@ bool print_results(const std::vector<Target>& targets, const SamplerReport& repo
             "error: reading the counters of {} failed at the end ({}); the trace holds what came before\n",
             targets[i].interface.name, std::strerror(source.last_error));
     }
-    fmt::print("the sampler used {:.1f} % of a CPU\n", 100 * report.cpu_share);
+    fmt::print("the sampler used {:.1f} % of a CPU, {}\n", 100 * report.sampler.cpu_share,
+               report.sampler.scheduling);
     return all_there;
 }
 
@@ -158,6 +175,7 @@ void print_queue_results(const std::vector<Target>& targets, const LaneReport& r
 
 int record_command(const RecordSettings& settings) {
     StopSignals signals;
+    options_of(settings);
     const std::vector<Target> targets = targets_of(settings);
     warn_about_affinity();
     const std::unique_ptr<Lane> queues = start_queues(settings, targets);

@@ -87,11 +87,11 @@ void Recording::drain(std::span<Sample> block) {
     }
 }
 
-void Recording::finish(const std::string& reason) {
+void Recording::finish(const std::string& reason, const SamplerFacts& sampler) {
     if (broken())
         return;
     try {
-        writer_.finish(reason, report_.missed, report_.failed);
+        writer_.finish(reason, report_.missed, report_.failed, sampler);
     } catch (const std::exception& error) {
         report_.error = error.what();
     }

@@ -54,7 +54,7 @@ public:
     /// Nothing can be written any more.
     bool broken() const { return !report_.error.empty(); }
     /// Completes the sidecar, once both threads have ended.
-    void finish(const std::string& reason);
+    void finish(const std::string& reason, const SamplerFacts& sampler);
 
     const SourceReport& report() const { return report_; }
 

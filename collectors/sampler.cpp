@@ -1,8 +1,10 @@
 #include "collectors/sampler.hpp"
 
 #include "collectors/monotonic_clock.hpp"
+#include "collectors/sampling_thread.hpp"
 #include "collectors/signals_blocked.hpp"
 #include "collectors/tick_clock.hpp"
+#include "collectors/units.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -22,16 +24,22 @@ namespace {
 constexpr std::chrono::milliseconds write_every{100};
 constexpr std::size_t block_samples = 4096;
 
-std::chrono::nanoseconds checked(std::chrono::nanoseconds interval) {
-    if (interval.count() <= 0)
-        throw std::invalid_argument("the sampling interval must be greater than 0");
-    return interval;
-}
-
 } // namespace
 
+void check_options(const SamplerOptions& options) {
+    if (options.interval < shortest_sampling_interval || options.interval > longest_sampling_interval)
+        throw std::invalid_argument(fmt::format(
+            "the interval must be from {} to {}, is {}", format_duration(shortest_sampling_interval),
+            format_duration(longest_sampling_interval), format_duration(options.interval)));
+    if (options.fifo && options.interval < sleeping_from)
+        throw std::invalid_argument(fmt::format(
+            "SCHED_FIFO needs an interval of at least {}: below, the sampler spins, and the kernel "
+            "stops a spinning real-time thread for 50 ms in each second",
+            format_duration(sleeping_from)));
+}
+
 double SamplerReport::cpu_share_of_one() const {
-    return sources.empty() ? 0 : cpu_share / static_cast<double>(sources.size());
+    return sources.empty() ? 0 : sampler.cpu_share / static_cast<double>(sources.size());
 }
 
 void SamplerReport::require_written() const {
@@ -43,8 +51,8 @@ void SamplerReport::require_written() const {
         throw std::runtime_error(fmt::format("{}", fmt::join(errors, "; ")));
 }
 
-Sampler::Sampler(std::vector<SamplerSource> sources, const SamplerOptions& options)
-    : interval_(checked(options.interval)) {
+Sampler::Sampler(std::vector<SamplerSource> sources, const SamplerOptions& options) : options_(options) {
+    check_options(options_);
     for (SamplerSource& source : sources)
         recordings_.emplace_back(std::move(source), options.ring_capacity, options.overwrite);
     const SignalsBlocked inherited;
@@ -62,9 +70,15 @@ Sampler::~Sampler() {
 }
 
 void Sampler::sample(const std::stop_token& stop, std::promise<Start> started) {
-    const TickClock clock(interval_.count());
+    try {
+        report_.sampler.scheduling = prepare_sampling_thread(options_.fifo, options_.cpu);
+    } catch (...) {
+        started.set_exception(std::current_exception());
+        return;
+    }
+    const TickClock clock(options_.interval.count());
     const Start start{clock_ns(), clock_ns(CLOCK_REALTIME)};
-    const TickGrid grid{start.monotonic_ns, interval_.count()};
+    const TickGrid grid{start.monotonic_ns, options_.interval.count()};
     const std::int64_t cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     started.set_value(start);
 
@@ -79,8 +93,10 @@ void Sampler::sample(const std::stop_token& stop, std::promise<Start> started) {
         tick = std::max(tick, (clock_ns() - grid.start_ns) / grid.interval_ns) + 1;
     }
     const std::int64_t elapsed = clock_ns() - grid.start_ns;
-    report_.spin = std::chrono::nanoseconds(clock.spin_ns());
-    report_.cpu_share =
+    report_.sampler.cpu = options_.cpu;
+    report_.sampler.sources = recordings_.size();
+    report_.sampler.spin = std::chrono::nanoseconds(clock.spin_ns());
+    report_.sampler.cpu_share =
         static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before) / static_cast<double>(elapsed);
 }
 
@@ -88,7 +104,7 @@ void Sampler::write(const std::stop_token& stop, const Start& start) {
     // Linux keeps a nice value per thread.
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);
     for (Recording& recording : recordings_)
-        recording.begin({start.monotonic_ns, interval_.count()}, start.realtime_ns);
+        recording.begin({start.monotonic_ns, options_.interval.count()}, start.realtime_ns);
     std::vector<Sample> block(block_samples);
     std::unique_lock lock(writer_mutex_);
     bool last = false;
@@ -115,7 +131,7 @@ SamplerReport Sampler::stop(const std::string& reason) {
         writing_.request_stop();
         writing_.join();
         for (Recording& recording : recordings_) {
-            recording.finish(reason);
+            recording.finish(reason, report_.sampler);
             report_.sources.push_back(recording.report());
         }
     }

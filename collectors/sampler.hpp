@@ -11,6 +11,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,14 +23,23 @@ struct SamplerOptions {
     std::size_t ring_capacity = std::size_t{1} << 17; ///< samples of each source between the two threads: 65
                                                       ///< s at 500 us, 5 MiB
     bool overwrite = false;                           ///< an existing trace
+    /// SCHED_FIFO, so that the sampler stays on time among busy processes. Only from 1 ms on, where it
+    /// sleeps: the kernel stops a real-time thread that spins for 50 ms in each second. Without the right to
+    /// it the sampler goes on as an ordinary thread; its facts say so.
+    bool fifo = false;
+    std::optional<int> cpu; ///< to which the sampling thread is pinned
 };
+
+inline constexpr std::chrono::microseconds shortest_sampling_interval{20};
+inline constexpr std::chrono::seconds longest_sampling_interval{10};
+
+/// Throws std::invalid_argument if the interval is out of range or does not go with SCHED_FIFO.
+void check_options(const SamplerOptions& options);
 
 /// What the sampler knows beyond the traces.
 struct SamplerReport {
     std::vector<SourceReport> sources; ///< in the order in which they were given
-    double cpu_share = 0;              ///< of one CPU, used by the sampling thread for all of them
-    std::chrono::nanoseconds spin{
-        0}; ///< part of each interval that is spent spinning, calibrated at the start
+    SamplerFacts sampler;
 
     /// An equal part for each source.
     double cpu_share_of_one() const;
@@ -43,8 +53,8 @@ struct SamplerReport {
 /// all signals, which stay with the threads of the caller.
 class Sampler {
 public:
-    /// Starts recording. Throws std::system_error if a file cannot be created (those created before stay),
-    /// std::invalid_argument if the interval is not positive.
+    /// Starts recording. Throws std::invalid_argument, see check_options; std::system_error if a file cannot
+    /// be created (those created before stay) or the thread cannot be pinned.
     explicit Sampler(std::vector<SamplerSource> sources, const SamplerOptions& options = {});
     /// Stops with the reason "abandoned" if nobody did; errors are lost then.
     ~Sampler();
@@ -68,9 +78,9 @@ private:
     void sample(const std::stop_token& stop, std::promise<Start> started);
     void write(const std::stop_token& stop, const Start& start);
 
-    std::chrono::nanoseconds interval_;
+    SamplerOptions options_;
     std::list<Recording> recordings_; ///< they do not move: two threads look at them
-    SamplerReport report_;            ///< cpu_share and spin belong to the sampling thread
+    SamplerReport report_;            ///< its facts belong to the sampling thread
 
     std::atomic<bool> all_broken_{false};
     std::mutex writer_mutex_;

@@ -39,6 +39,29 @@ nlohmann::ordered_json flags() {
          "new_segment: a counter fell or the device came back; no difference may span this sample's start"}};
 }
 
+nlohmann::ordered_json sampler_json(const SamplerFacts& sampler) {
+    if (sampler.scheduling.empty())
+        return nullptr;
+    return {{"scheduling", sampler.scheduling},
+            {"cpu", sampler.cpu ? nlohmann::ordered_json(*sampler.cpu) : nlohmann::ordered_json(nullptr)},
+            {"cpu_share", sampler.cpu_share},
+            {"sources", sampler.sources},
+            {"spin_ns", sampler.spin.count()}};
+}
+
+SamplerFacts sampler_facts(const nlohmann::ordered_json& document) {
+    SamplerFacts sampler;
+    if (document.is_null())
+        return sampler;
+    sampler.scheduling = document.at("scheduling");
+    if (!document.at("cpu").is_null())
+        sampler.cpu = document.at("cpu").get<int>();
+    sampler.cpu_share = document.at("cpu_share");
+    sampler.sources = document.at("sources");
+    sampler.spin = std::chrono::nanoseconds(document.at("spin_ns").get<std::int64_t>());
+    return sampler;
+}
+
 [[noreturn]] void fail(const std::string& attempt, const std::filesystem::path& path, int error) {
     throw std::system_error(error, std::generic_category(), attempt + " " + path.string());
 }
@@ -65,6 +88,7 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                           {"failed", info.failed},
                                           {"complete", info.complete},
                                           {"reason", info.reason},
+                                          {"sampler", sampler_json(info.sampler)},
                                           {"columns", columns()},
                                           {"flags", flags()}};
     // Interface and host names are bytes to the kernel: anything that is not UTF-8 is replaced, not refused.
@@ -115,6 +139,7 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.version = document.value("version", "");
         info.build_type = document.value("build_type", "");
         info.side = document.value("side", "");
+        info.sampler = sampler_facts(document.value("sampler", nlohmann::ordered_json()));
         return info;
     } catch (const std::exception& error) {
         throw std::runtime_error(

@@ -37,6 +37,13 @@ void add_recording(Text& text, const InterfaceSummary& summary) {
         line(text, "  lateness    {}", spread_text(quality.lateness));
         line(text, "  read width  {}", spread_text(quality.read_width));
         line(text, "  resolved    from {} on", format_duration(summary.curve.resolved_from));
+        if (const SamplerFacts& sampler = summary.info.sampler; !sampler.scheduling.empty())
+            line(text, "  sampler     {:.1f} % of a CPU for {} source{}, {}{}{}", 100 * sampler.cpu_share,
+                 sampler.sources, sampler.sources == 1 ? "" : "s", sampler.scheduling,
+                 sampler.cpu ? fmt::format(" on CPU {}", *sampler.cpu) : "",
+                 sampler.spin.count() > 0
+                     ? fmt::format(", spins {} before each sample", format_duration(sampler.spin))
+                     : "");
     }
     if (summary.nic_bytes == 0)
         line(text, "  traffic     no traffic");

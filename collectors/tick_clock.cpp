@@ -11,7 +11,7 @@ namespace collectors {
 
 namespace {
 
-constexpr std::int64_t pure_sleep_from_ns = 1'000'000;
+constexpr std::int64_t pure_sleep_from_ns = std::chrono::nanoseconds(sleeping_from).count();
 constexpr std::int64_t longest_spin_ns = 100'000;
 constexpr std::int64_t longest_sleep_ns = 50'000'000; // so that a stop is noticed
 

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <stop_token>
 
 namespace collectors {
+
+/// From this interval on a TickClock only sleeps.
+inline constexpr std::chrono::milliseconds sleeping_from{1};
 
 /// Waits for deadlines of CLOCK_MONOTONIC: sleeps until `spin_ns` before, then spins.
 class TickClock {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,6 +34,19 @@ struct Sample {
     bool operator==(const Sample&) const = default;
 };
 
+/// How the sampler itself did, for the sidecar.
+struct SamplerFacts {
+    std::string scheduling;    ///< policy of the sampling thread: "SCHED_OTHER", "SCHED_FIFO 10"; empty
+                               ///< before it has ended
+    std::optional<int> cpu;    ///< to which it was pinned
+    double cpu_share = 0;      ///< of one CPU, for all sources of the thread together
+    std::uint64_t sources = 0; ///< that the thread read at each tick
+    std::chrono::nanoseconds spin{
+        0}; ///< part of each interval that is spent spinning, calibrated at the start
+
+    bool operator==(const SamplerFacts&) const = default;
+};
+
 /// What a trace says about itself; the JSON sidecar.
 struct TraceInfo {
     std::string host;
@@ -51,6 +65,7 @@ struct TraceInfo {
     std::string side;          ///< of which queue (shaper) the counters count; empty if unknown
     std::string source_reason; ///< why this source and no other
     std::string build_type;    ///< and how it was built: a debug build is not for measuring
+    SamplerFacts sampler;
 
     bool operator==(const TraceInfo&) const = default;
 };

@@ -109,7 +109,8 @@ void TraceWriter::append(std::span<const Sample> samples) {
     write_all(descriptor_, block.text(), path_);
 }
 
-void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t failed) {
+void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t failed,
+                         SamplerFacts sampler) {
     const int descriptor = std::exchange(descriptor_, -1);
     if (descriptor >= 0 && ::close(descriptor) != 0)
         throw std::system_error(errno, std::generic_category(), "close " + path_.string());
@@ -117,6 +118,7 @@ void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t
     info_.reason = std::move(reason);
     info_.missed = missed;
     info_.failed = failed;
+    info_.sampler = std::move(sampler);
     write_sidecar(sidecar_path(path_), path_, info_);
 }
 

@@ -29,7 +29,7 @@ public:
     void begin(const TraceInfo& info);
     void append(std::span<const Sample> samples);
     /// Rewrites the sidecar with `complete` true and closes the trace.
-    void finish(std::string reason, std::uint64_t missed, std::uint64_t failed);
+    void finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler = {});
 
     const std::filesystem::path& path() const { return path_; }
 

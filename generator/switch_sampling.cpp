@@ -151,7 +151,7 @@ std::vector<SwitchPortTrace> SwitchSampling::stop(const std::string& reason,
     const collectors::LaneReport queues = queues_->stop();
     const auto share_of_one = 1 / static_cast<double>(traces_.size());
     for (std::size_t i = 0; i < traces_.size(); ++i) {
-        traces_[i].cpu_share = (counters.cpu_share + queues.cpu_share) * share_of_one;
+        traces_[i].cpu_share = (counters.sampler.cpu_share + queues.cpu_share) * share_of_one;
         for (const std::string& error : {counters.sources[i].error, queues.files[i].error})
             if (!error.empty())
                 errors.push_back(error);

@@ -1,8 +1,10 @@
 #include "collectors/sampler.hpp"
 
 #include "collectors/monotonic_clock.hpp"
+#include "collectors/sampling_thread.hpp"
 #include "collectors/trace_quality.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -10,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include <sched.h>
 #include <unistd.h>
 
 #include "catch.hpp"
@@ -121,7 +124,7 @@ TEST_CASE("every read becomes one sample, in order, within its window", "[sample
     CHECK(trace.info.source == "fake");
     CHECK(trace.info.interval == 1ms);
     CHECK(report.failed == 0);
-    CHECK(sampler.spin == 0ns); // from 1 ms on it only sleeps
+    CHECK(sampler.sampler.spin == 0ns); // from 1 ms on it only sleeps
 }
 
 TEST_CASE("samples come at their ticks, never before", "[sampler]") {
@@ -277,7 +280,7 @@ TEST_CASE("several sources are read at each tick, one after another, each into i
     std::this_thread::sleep_for(200ms);
     const SamplerReport report = sampler.stop("duration");
     REQUIRE(report.sources.size() == 3);
-    CHECK(report.cpu_share_of_one() == Approx(report.cpu_share / 3));
+    CHECK(report.cpu_share_of_one() == Approx(report.sampler.cpu_share / 3));
     std::vector<Trace> traces;
     for (std::uint64_t number = 0; number < 3; ++number) {
         const Trace trace = read_trace(folder.path("trace." + std::to_string(number) + ".csv"));
@@ -344,8 +347,53 @@ TEST_CASE("a slow source makes the next one late, and that is recorded", "[sampl
     CHECK(report.sources[1].missed >= fast.samples.size() - 2);
 }
 
-TEST_CASE("an interval of zero is refused", "[sampler]") {
+TEST_CASE("intervals from 20 us to 10 s are taken, others refused", "[sampler]") {
     const TemporaryTrace file;
-    CHECK_THROWS_AS(Sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()), every(0ns)),
-                    std::invalid_argument);
+    for (const std::chrono::nanoseconds interval : {0ns, 19'999ns, 10'000'000'001ns})
+        CHECK_THROWS_WITH(
+            Sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()), every(interval)),
+            Catch::Contains("from 20 us to 10 s"));
+    CHECK_FALSE(fs::exists(file.path())); // found before anything is created
+    CHECK_NOTHROW(check_options(every(20us)));
+    CHECK_NOTHROW(check_options(every(10s)));
+}
+
+TEST_CASE("SCHED_FIFO is refused where the sampler spins", "[sampler]") {
+    SamplerOptions options = every(999us);
+    options.fifo = true;
+    CHECK_THROWS_WITH(check_options(options), Catch::Contains("at least 1 ms"));
+    options.interval = 1ms;
+    CHECK_NOTHROW(check_options(options));
+}
+
+TEST_CASE("with SCHED_FIFO it samples, or says that it was refused and samples all the same", "[sampler]") {
+    SamplerOptions options = every(2ms);
+    options.fifo = true;
+    const auto [report, trace, sampler] =
+        record(fake([](std::uint64_t n) { return bytes(n, n); }), options, 50ms);
+    const std::string& scheduling = sampler.sampler.scheduling;
+    CHECK((scheduling == "SCHED_FIFO 10" ||
+           Catch::StartsWith("SCHED_OTHER (SCHED_FIFO was refused: ").match(scheduling)));
+    CHECK(trace.samples.size() >= 2);
+    CHECK(trace.info.sampler == sampler.sampler);
+    CHECK(trace.info.sampler.sources == 1);
+    CHECK(trace.info.sampler.cpu_share > 0);
+}
+
+TEST_CASE("a pinned sampler runs on its CPU; one that cannot be pinned does not start", "[sampler]") {
+    const int cpu = allowed_cpus().back();
+    std::atomic<int> seen{-1};
+    SamplerOptions options = every(2ms);
+    options.cpu = cpu;
+    const auto [report, trace, sampler] = record(fake([&](std::uint64_t n) {
+                                                     seen = ::sched_getcpu();
+                                                     return bytes(n, n);
+                                                 }),
+                                                 options, 20ms);
+    CHECK(seen == cpu);
+    CHECK(trace.info.sampler.cpu == cpu);
+    options.cpu = 1000; // no machine of ours has it
+    const TemporaryTrace file;
+    CHECK_THROWS_WITH(Sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()), options),
+                      Catch::Contains("CPU 1000"));
 }
