@@ -1,5 +1,6 @@
 #include "collectors/commands.hpp"
 #include "collectors/sysfs_counters.hpp"
+#include "collectors/trace_file.hpp"
 
 #include <exception>
 #include <functional>
@@ -58,6 +59,9 @@ struct RecordOptions {
     std::string trace_path;
     std::string interval = "500us";
     std::string duration;
+    std::string format;
+    std::uint64_t max_samples = 0;
+    bool rotate = false;
     bool overwrite = false;
     bool queue = false;
     std::string queue_interval = "5ms";
@@ -69,6 +73,15 @@ struct RecordOptions {
         settings.interval = parsed_length("--interval", interval);
         if (!duration.empty())
             settings.duration = parsed_length("--duration", duration);
+        // The name tells every reader which format it is.
+        if ((format == "bin" && !is_binary(settings.trace_path)) ||
+            (format == "csv" && is_binary(settings.trace_path)))
+            throw UsageError(fmt::format("--format {}: {} must end with .{}", format, trace_path, format));
+        if (max_samples > 0)
+            settings.max_samples = max_samples;
+        if (rotate && max_samples == 0)
+            throw UsageError("--rotate: needs --max-samples, the samples in one file");
+        settings.rotate = rotate;
         settings.overwrite = overwrite;
         settings.queue = queue;
         settings.queue_interval = parsed_length("--queue-interval", queue_interval);
@@ -108,7 +121,8 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
     command->add_option("--iface", options.interface, "interface to watch; `interfaces` lists them")
         ->required();
     command
-        ->add_option("--out", options.trace_path, "CSV file to write; its sidecar gets the extension .json")
+        ->add_option("--out", options.trace_path,
+                     "file to write, .csv or .bin (32-byte records); its sidecar gets the extension .json")
         ->required();
     command
         ->add_option("--interval", options.interval,
@@ -116,6 +130,14 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
         ->capture_default_str();
     command->add_option("--duration", options.duration,
                         "how long; without it until SIGINT, SIGTERM or SIGHUP");
+    command->add_option("--format", options.format, "csv or bin; the name of the file says it too")
+        ->check(CLI::IsMember({"csv", "bin"}));
+    command
+        ->add_option(
+            "--max-samples", options.max_samples,
+            "end the recording after that many; with --rotate go on in the next file, <out>.1.csv ...")
+        ->check(CLI::PositiveNumber);
+    command->add_flag("--rotate", options.rotate, "see --max-samples; `report <out>.csv` reads all files");
     command->add_flag("--overwrite", options.overwrite, "replace an existing trace");
     command->add_flag("--queue", options.queue,
                       "sample backlog and drops of the interface's queue too, into <out>.queue.csv");
@@ -128,7 +150,7 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
 
 CLI::App* add_report(CLI::App& app, ReportOptions& options) {
     CLI::App* command = app.add_subcommand("report", "Say how bursty the traffic in a trace file is.");
-    command->add_option("trace", options.trace_path, "CSV file that `record` wrote")->required();
+    command->add_option("trace", options.trace_path, "file that `record` wrote")->required();
     command->add_option("--tau", options.windows, "windows, e.g. 1ms,5ms; 1 ms to 1 s if not given")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -142,6 +164,15 @@ CLI::App* add_report(CLI::App& app, ReportOptions& options) {
     return command;
 }
 
+CLI::App* add_export(CLI::App& app, ExportSettings& settings) {
+    CLI::App* command =
+        app.add_subcommand("export", "Write a trace in the other format: binary as CSV, or back.");
+    command->add_option("trace", settings.trace_path, "file that `record` wrote")->required();
+    command->add_option("--out", settings.out, "file to write, .csv or .bin")->required();
+    command->add_flag("--overwrite", settings.overwrite, "replace an existing file");
+    return command;
+}
+
 int run(int argc, char** argv) {
     CLI::App app{description};
     app.footer(examples);
@@ -151,6 +182,8 @@ int run(int argc, char** argv) {
     ReportOptions report;
     const CLI::App* record_app = add_record(app, record);
     const CLI::App* report_app = add_report(app, report);
+    ExportSettings exported;
+    const CLI::App* export_app = add_export(app, exported);
     app.add_subcommand("interfaces", "List the interfaces of this host with state, speed and driver.");
     try {
         app.parse(argc, argv);
@@ -161,6 +194,8 @@ int run(int argc, char** argv) {
         return record_command(record.settings());
     if (report_app->parsed())
         return report_command(report.settings());
+    if (export_app->parsed())
+        return export_command(exported);
     return interfaces_command();
 }
 

@@ -7,6 +7,7 @@
 #include "collectors/sysfs_counters.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <set>
@@ -61,6 +62,8 @@ std::string wait_for_end(const Sampler& sampler, const StopSignals& signals,
         std::int64_t wait_ns = look_every_ns;
         if (duration)
             wait_ns = std::min(wait_ns, duration->count() - (clock_ns() - start));
+        if (sampler.full())
+            return "max-samples";
         if (wait_ns <= 0)
             return "duration";
         if (const int signal = signals.wait(wait_ns); signal != 0)
@@ -79,6 +82,8 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const Net
     SamplerOptions options;
     options.interval = settings.interval;
     options.overwrite = settings.overwrite;
+    options.max_samples = settings.max_samples;
+    options.rotate = settings.rotate;
     try {
         return std::make_unique<Sampler>(std::make_unique<SysfsCounters>(interface.name), settings.trace_path,
                                          info, options);
@@ -122,13 +127,10 @@ void warn_about_affinity() {
 }
 
 void print_summary(const RecordSettings& settings, const SamplerReport& report, const std::string& reason) {
-    const Trace trace = read_trace(settings.trace_path);
-    const auto everything = [&](Direction direction) {
-        return summarize(trace, direction, std::chrono::nanoseconds::min(), std::chrono::nanoseconds::max(),
-                         {}, {});
-    };
-    const InterfaceSummary rx = everything(Direction::rx);
-    const InterfaceSummary tx = everything(Direction::tx);
+    const auto summaries = summarize(read_trace_info(settings.trace_path), blocks_of(settings.trace_path),
+                                     std::array{Direction::rx, Direction::tx}, {});
+    const InterfaceSummary& rx = summaries[0];
+    const InterfaceSummary& tx = summaries[1];
     fmt::print("{}: {} samples in {} ({}); {} missed, {} failed, {} gaps; sampler used {:.1f} % of a CPU\n",
                settings.trace_path.string(), report.samples, format_duration(rx.quality.span), reason,
                report.missed, report.failed, rx.quality.gaps.count, 100 * report.cpu_share);

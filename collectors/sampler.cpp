@@ -52,7 +52,9 @@ bool fits_width(std::int64_t width_ns) {
 Sampler::Sampler(std::unique_ptr<CounterSource> source, const std::filesystem::path& trace_path,
                  TraceInfo info, const SamplerOptions& options)
     : source_(std::move(source)), interval_(checked(options.interval)),
-      writer_(trace_path, options.overwrite), ring_(options.ring_capacity), block_(block_samples) {
+      writer_(trace_path,
+              {.overwrite = options.overwrite, .max_samples = options.max_samples, .rotate = options.rotate}),
+      observer_(options.observer), ring_(options.ring_capacity), block_(block_samples) {
     const AllSignalsBlocked inherited;
     std::promise<Start> promise;
     std::future<Start> started = promise.get_future();
@@ -161,8 +163,12 @@ void Sampler::write(const std::stop_token& stop, const TraceInfo& info) {
 
 void Sampler::drain() {
     while (const std::size_t count = ring_.pop(block_)) {
+        const std::uint64_t before = writer_.written();
         writer_.append(std::span(block_).first(count));
-        written_ += count;
+        written_ = writer_.written();
+        full_ = writer_.full();
+        if (observer_)
+            observer_(std::span(block_).first(static_cast<std::size_t>(written_ - before)));
     }
 }
 

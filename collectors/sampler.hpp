@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +26,10 @@ struct SamplerOptions {
     std::chrono::nanoseconds interval{std::chrono::microseconds(500)};
     std::size_t ring_capacity = std::size_t{1} << 17; ///< samples between the two threads: 65 s at 500 us
     bool overwrite = false;                           ///< an existing trace
+    std::optional<std::uint64_t> max_samples;         ///< in one file, see TraceFileOptions
+    bool rotate = false;                              ///< go on in further files
+    /// Sees each block of samples right after it was written; called on the writing thread, must not throw.
+    std::function<void(std::span<const Sample>)> observer;
 };
 
 /// What the sampler knows beyond the trace; the rest is `trace_quality(read_trace(path))`.
@@ -59,6 +65,8 @@ public:
 
     /// True once nothing can be written any more; sampling has ended, and stop() throws.
     bool failed() const noexcept { return writer_failed_.load(); }
+    /// True once the trace holds as many samples as it may.
+    bool full() const noexcept { return full_.load(); }
 
 private:
     struct Start {
@@ -74,6 +82,7 @@ private:
     std::unique_ptr<CounterSource> source_;
     std::chrono::nanoseconds interval_;
     TraceWriter writer_;
+    std::function<void(std::span<const Sample>)> observer_;
     SampleRing ring_;
 
     // Of the sampling thread; read by stop() after it ended.
@@ -86,6 +95,7 @@ private:
     std::uint64_t written_ = 0;
     std::exception_ptr writer_error_;
     std::atomic<bool> writer_failed_{false};
+    std::atomic<bool> full_{false};
     std::mutex writer_mutex_;
     std::condition_variable_any writer_wake_;
 

@@ -1,11 +1,13 @@
 #include "collectors/sidecar.hpp"
 
 #include "collectors/file_output.hpp"
+#include "collectors/trace_file.hpp"
 
 #include <cerrno>
 #include <fstream>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -31,6 +33,23 @@ nlohmann::ordered_json columns() {
             column("flags", "bit set", "see flags; 0 for an ordinary sample")};
 }
 
+/// For numpy.fromfile; see BinaryRecord.
+void explain_records(nlohmann::ordered_json& document) {
+    nlohmann::ordered_json dtype = nlohmann::ordered_json::array();
+    for (const auto& [name, type] :
+         {std::pair("t_ns", "<i8"), std::pair("rx_width_ns", "<u4"), std::pair("tx_width_ns", "<u4"),
+          std::pair("rx_bytes", "<u8"), std::pair("tx_bytes", "<u8")})
+        dtype.push_back({name, type});
+    document["record_bytes"] = 32;
+    document["numpy_dtype"] = std::move(dtype);
+    document["numpy_example"] =
+        "rows = np.fromfile(path, dtype=[tuple(c) for c in sidecar['numpy_dtype']]); "
+        "samples = rows[(rows['rx_width_ns'] != 0xffffffff) | (rows['tx_width_ns'] != 0xffffffff)]";
+    document["markers"] =
+        "a record with both widths 0xffffffff is no sample: its rx_bytes are the flags of the "
+        "sample in the record after it; samples without flags have none";
+}
+
 nlohmann::ordered_json flags() {
     return {
         {"1", "missed_ticks: at least one tick before this sample was skipped because it came too late"},
@@ -47,25 +66,27 @@ nlohmann::ordered_json flags() {
 
 void write_sidecar(const std::filesystem::path& path, const std::filesystem::path& trace_path,
                    const TraceInfo& info) {
-    const nlohmann::ordered_json document{{"format", format_name},
-                                          {"trace", trace_path.filename().string()},
-                                          {"version", info.version},
-                                          {"build_type", info.build_type},
-                                          {"host", info.host},
-                                          {"interface", info.interface},
-                                          {"driver", info.driver},
-                                          {"source", info.source},
-                                          {"byte_unit", info.byte_unit},
-                                          {"side", info.side},
-                                          {"interval_ns", info.interval.count()},
-                                          {"start_monotonic_ns", info.start_monotonic_ns},
-                                          {"start_realtime_ns", info.start_realtime_ns},
-                                          {"missed", info.missed},
-                                          {"failed", info.failed},
-                                          {"complete", info.complete},
-                                          {"reason", info.reason},
-                                          {"columns", columns()},
-                                          {"flags", flags()}};
+    nlohmann::ordered_json document{{"format", format_name},
+                                    {"trace", trace_path.filename().string()},
+                                    {"version", info.version},
+                                    {"build_type", info.build_type},
+                                    {"host", info.host},
+                                    {"interface", info.interface},
+                                    {"driver", info.driver},
+                                    {"source", info.source},
+                                    {"byte_unit", info.byte_unit},
+                                    {"side", info.side},
+                                    {"interval_ns", info.interval.count()},
+                                    {"start_monotonic_ns", info.start_monotonic_ns},
+                                    {"start_realtime_ns", info.start_realtime_ns},
+                                    {"missed", info.missed},
+                                    {"failed", info.failed},
+                                    {"complete", info.complete},
+                                    {"reason", info.reason},
+                                    {"columns", columns()},
+                                    {"flags", flags()}};
+    if (is_binary(trace_path))
+        explain_records(document);
     // Interface and host names are bytes to the kernel: anything that is not UTF-8 is replaced, not refused.
     const std::string text = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 

@@ -70,6 +70,15 @@ struct Reading {
     bool operator==(const Reading&) const = default;
 };
 
+/// One direction of a sample; `new_segment` as its flag says.
+inline Reading reading_of(const Sample& sample, Direction direction) {
+    const bool anew = (sample.flags & SampleFlag::new_segment) != 0;
+    const std::int64_t middle = sample.t_ns + sample.rx_width_ns;
+    if (direction == Direction::rx)
+        return {sample.t_ns, middle, sample.rx_bytes, anew};
+    return {middle, middle + sample.tx_width_ns, sample.tx_bytes, anew};
+}
+
 /// The readings of one direction whose windows lie inside [from, to] (trace time). A counter that fell starts
 /// a segment even if no flag says so.
 std::vector<Reading> readings(const Trace& trace, Direction direction,
