@@ -15,9 +15,9 @@ namespace {
 using namespace collectors;
 
 constexpr const char* description =
-    "gradburst-collect - record the byte counters of a network interface and say how bursty its traffic "
+    "gradburst-collect - record the byte counters of network interfaces and say how bursty their traffic "
     "is\n\n"
-    "It reads rx_bytes and tx_bytes of an interface many times a second, into a CSV file with a JSON sidecar "
+    "It reads rx_bytes and tx_bytes of interfaces many times a second, into CSV files with a JSON sidecar "
     "that\n"
     "explains it. From that file `report` computes, for windows of length tau, the most bytes seen in any "
     "window,\n"
@@ -31,6 +31,7 @@ constexpr const char* examples =
     "Examples:\n"
     "  gradburst-collect interfaces\n"
     "  gradburst-collect record --iface eth0 --interval 500us --duration 10s --out trace.csv\n"
+    "  gradburst-collect record --iface 'eth*' --out trace.csv     (trace.eth0.csv, trace.eth1.csv ...)\n"
     "  gradburst-collect report trace.csv --tau 5ms,50ms --rate 10Gbit\n"
     "  gradburst-collect report trace.csv --from 1s --to 9s --json > report.json\n\n"
     "Exit codes: 0 done; 1 something failed; 2 a mistake in the command line (option, interface, file).\n"
@@ -55,7 +56,7 @@ std::chrono::nanoseconds parsed_length(const std::string& option, const std::str
 }
 
 struct RecordOptions {
-    std::string interface;
+    std::vector<std::string> interfaces;
     std::string trace_path;
     std::string interval = "500us";
     std::string duration;
@@ -68,7 +69,7 @@ struct RecordOptions {
 
     RecordSettings settings() const {
         RecordSettings settings;
-        settings.interface = interface;
+        settings.interfaces = interfaces;
         settings.trace_path = trace_path;
         settings.interval = parsed_length("--interval", interval);
         if (!duration.empty())
@@ -118,11 +119,17 @@ struct ReportOptions {
 CLI::App* add_record(CLI::App& app, RecordOptions& options) {
     CLI::App* command =
         app.add_subcommand("record", "Record the counters of an interface into a trace file.");
-    command->add_option("--iface", options.interface, "interface to watch; `interfaces` lists them")
+    command
+        ->add_option("--iface", options.interfaces,
+                     "interfaces to watch: names and patterns, e.g. eth0,'ens*'; `interfaces` lists them")
+        ->delimiter(',')
+        ->allow_extra_args(false)
         ->required();
     command
-        ->add_option("--out", options.trace_path,
-                     "file to write, .csv or .bin (32-byte records); its sidecar gets the extension .json")
+        ->add_option(
+            "--out", options.trace_path,
+            "file to write, .csv or .bin (32-byte records); its sidecar gets the extension .json. For "
+            "several interfaces or a pattern one per interface: trace.csv becomes trace.eth0.csv ...")
         ->required();
     command
         ->add_option("--interval", options.interval,

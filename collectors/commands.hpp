@@ -18,8 +18,8 @@ struct UsageError : std::runtime_error {
 };
 
 struct RecordSettings {
-    std::string interface;
-    std::filesystem::path trace_path;
+    std::vector<std::string> interfaces; ///< names and patterns
+    std::filesystem::path trace_path;    ///< with the interface in the name if there are several
     std::chrono::nanoseconds interval{std::chrono::microseconds(500)};
     std::optional<std::chrono::nanoseconds> duration; ///< until a signal if there is none
     bool overwrite = false;

@@ -101,6 +101,20 @@ TEST_CASE("record leaves a complete trace and says what to do next", "[cli]") {
     CHECK(trace.samples.back().t_ns >= 490'000'000);
 }
 
+TEST_CASE("a pattern gives one trace and one queue file per interface", "[cli]") {
+    const Program program;
+    const Outcome outcome = program.run(
+        {"record", "--iface", "l[o]", "--out", program.trace().string(), "--queue", "--duration", "50ms"});
+    INFO(outcome.errors);
+    CHECK(outcome.exit_code == 0);
+    const fs::path folder = program.trace().parent_path();
+    CHECK_FALSE(fs::exists(program.trace()));
+    CHECK(read_trace(folder / "trace.lo.csv").info.interface == "lo");
+    CHECK(fs::exists(folder / "trace.lo.queue.csv"));
+    CHECK(fs::exists(folder / "trace.lo.queue.json"));
+    CHECK(contains(outcome.output, "trace.lo.csv: "));
+}
+
 TEST_CASE("a trace is replaced only on request", "[cli]") {
     const Program program;
     REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);
@@ -234,6 +248,7 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
     };
     const std::vector<Mistake> mistakes{
         {{"record", "--iface", "eth9", "--out", path}, "no interface eth9 on host"},
+        {{"record", "--iface", "lo,wlan*", "--out", path}, "no interface wlan* on host"},
         {{"record", "--iface", "lo", "--out", "/nowhere/trace.csv"}, "/nowhere/trace.csv: No such file"},
         {{"record", "--iface", "lo", "--out", path, "--interval", "500"}, "--interval: '500': has no unit"},
         {{"record", "--iface", "lo", "--out", path, "--interval", "0ms"},
