@@ -64,20 +64,6 @@ Bounds peak_to_mean(const BurstinessCurve& curve, const BurstinessPoint& point);
 /// the estimate.
 Bounds max_backlog(std::span<const Reading> readings, BitRate rate);
 
-/// A stretch of traffic above a threshold rate.
-struct Burst {
-    std::chrono::nanoseconds begin{0};
-    std::chrono::nanoseconds end{0};
-    double bytes = 0;
-
-    std::chrono::nanoseconds length() const { return end - begin; }
-};
-
-/// Bursts: maximal runs of reading-to-reading stretches whose mean rate is above `threshold`; two runs less
-/// than `merge_gap` apart are one burst.
-std::vector<Burst> find_bursts(std::span<const Reading> readings, BitRate threshold,
-                               std::chrono::nanoseconds merge_gap);
-
 /// The windows that reports show: 1, 2, 5, 10, 20, 50, 100, 200, 500 ms and 1 s.
 std::span<const std::chrono::nanoseconds> standard_windows();
 

@@ -1,4 +1,5 @@
-#include "collectors/burstiness.hpp"
+#include "collectors/bursts.hpp"
+
 #include "collectors/segments.hpp"
 
 #include <cmath>
@@ -11,43 +12,50 @@ std::chrono::nanoseconds rounded(double instant_ns) {
     return std::chrono::nanoseconds{std::llround(instant_ns)};
 }
 
-/// A burst is a range of readings; what passed between two that were merged belongs to it.
-struct Range {
-    std::size_t first;
-    std::size_t last;
-};
+} // namespace
 
-std::vector<Range> ranges_above(std::span<const Reading> segment, double bytes_per_ns, double merge_gap_ns) {
-    std::vector<Range> ranges;
-    for (std::size_t i = 1; i < segment.size(); ++i) {
-        const double elapsed = midpoint_ns(segment[i]) - midpoint_ns(segment[i - 1]);
-        const double arrived = static_cast<double>(segment[i].bytes - segment[i - 1].bytes);
-        if (arrived <= bytes_per_ns * elapsed)
+BurstFinder::BurstFinder(BitRate threshold, std::chrono::nanoseconds merge_gap)
+    : bytes_per_ns_(threshold.bytes_per_second() / 1e9),
+      merge_gap_ns_(static_cast<double>(merge_gap.count())) {}
+
+void BurstFinder::add(std::span<const Reading> readings, const Found& found) {
+    for (const Reading& reading : readings) {
+        if (!previous_ || starts_segment(reading, *previous_)) {
+            finish(found);
+            previous_ = reading;
             continue;
-        const bool adjacent = !ranges.empty() && ranges.back().last == i - 1;
-        const bool near =
-            !ranges.empty() &&
-            midpoint_ns(segment[i - 1]) - midpoint_ns(segment[ranges.back().last]) < merge_gap_ns;
-        if (adjacent || near)
-            ranges.back().last = i;
-        else
-            ranges.push_back({i - 1, i});
+        }
+        const Reading before = *previous_;
+        previous_ = reading;
+        const double elapsed = midpoint_ns(reading) - midpoint_ns(before);
+        const auto arrived = static_cast<double>(reading.bytes - before.bytes);
+        if (arrived <= bytes_per_ns_ * elapsed)
+            continue;
+        const bool adjacent = first_ && last_ == before;
+        // What passed between two runs that are merged belongs to the burst.
+        const bool goes_on = adjacent || (first_ && midpoint_ns(before) - midpoint_ns(last_) < merge_gap_ns_);
+        if (!goes_on) {
+            finish(found);
+            first_ = before;
+        }
+        last_ = reading;
     }
-    return ranges;
 }
 
-} // namespace
+void BurstFinder::finish(const Found& found) {
+    if (first_)
+        found({rounded(midpoint_ns(*first_)), rounded(midpoint_ns(last_)),
+               static_cast<double>(last_.bytes - first_->bytes)});
+    first_.reset();
+}
 
 std::vector<Burst> find_bursts(std::span<const Reading> readings, BitRate threshold,
                                std::chrono::nanoseconds merge_gap) {
-    const double bytes_per_ns = threshold.bytes_per_second() / 1e9;
     std::vector<Burst> bursts;
-    for (const auto& segment : segments(readings)) {
-        for (const Range& range : ranges_above(segment, bytes_per_ns, static_cast<double>(merge_gap.count())))
-            bursts.push_back({rounded(midpoint_ns(segment[range.first])),
-                              rounded(midpoint_ns(segment[range.last])),
-                              static_cast<double>(segment[range.last].bytes - segment[range.first].bytes)});
-    }
+    const auto keep = [&](const Burst& burst) { bursts.push_back(burst); };
+    BurstFinder finder(threshold, merge_gap);
+    finder.add(readings, keep);
+    finder.finish(keep);
     return bursts;
 }
 

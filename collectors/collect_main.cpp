@@ -1,5 +1,6 @@
 #include "collectors/commands.hpp"
 #include "collectors/interfaces.hpp"
+#include "collectors/trace_file.hpp"
 
 #include <exception>
 #include <functional>
@@ -61,9 +62,13 @@ struct RecordOptions {
     std::string rdma_folder = SourceFolders{}.rdma.string();
     std::string interval = "500us";
     std::string duration;
+    std::string format;
+    std::uint64_t max_samples = 0;
+    bool rotate = false;
     bool overwrite = false;
     bool fifo = false;
     std::optional<int> cpu;
+    bool no_slow_lane = false;
     bool queue = false;
     std::string queue_interval = "5ms";
 
@@ -77,9 +82,19 @@ struct RecordOptions {
         settings.interval = parsed_length("--interval", interval);
         if (!duration.empty())
             settings.duration = parsed_length("--duration", duration);
+        // The name tells every reader which format it is.
+        if ((format == "bin" && !is_binary(settings.trace_path)) ||
+            (format == "csv" && is_binary(settings.trace_path)))
+            throw UsageError(fmt::format("--format {}: {} must end with .{}", format, trace_path, format));
+        if (max_samples > 0)
+            settings.max_samples = max_samples;
+        if (rotate && max_samples == 0)
+            throw UsageError("--rotate: needs --max-samples, the samples in one file");
+        settings.rotate = rotate;
         settings.overwrite = overwrite;
         settings.fifo = fifo;
         settings.cpu = cpu;
+        settings.slow_lane = !no_slow_lane;
         settings.queue = queue;
         settings.queue_interval = parsed_length("--queue-interval", queue_interval);
         return settings;
@@ -123,9 +138,10 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
         ->allow_extra_args(false)
         ->required();
     command
-        ->add_option("--out", options.trace_path,
-                     "CSV file to write; its sidecar gets the extension .json. For several interfaces or a "
-                     "pattern one per interface: trace.csv becomes trace.eth0.csv ...")
+        ->add_option(
+            "--out", options.trace_path,
+            "file to write, .csv or .bin (32-byte records); its sidecar gets the extension .json. For "
+            "several interfaces or a pattern one per interface: trace.csv becomes trace.eth0.csv ...")
         ->required();
     command->add_option("--source", options.source,
                         "sysfs, procfs, rtnetlink or rdma; without it the first that works");
@@ -139,11 +155,21 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
         ->capture_default_str();
     command->add_option("--duration", options.duration,
                         "how long; without it until SIGINT, SIGTERM or SIGHUP");
+    command->add_option("--format", options.format, "csv or bin; the name of the file says it too")
+        ->check(CLI::IsMember({"csv", "bin"}));
+    command
+        ->add_option(
+            "--max-samples", options.max_samples,
+            "end the recording after that many; with --rotate go on in the next file, <out>.1.csv ...")
+        ->check(CLI::PositiveNumber);
+    command->add_flag("--rotate", options.rotate, "see --max-samples; `report <out>.csv` reads all files");
     command->add_flag("--overwrite", options.overwrite, "replace an existing trace");
     command->add_flag("--fifo", options.fifo,
                       "real-time scheduling (SCHED_FIFO) for the sampler, from an interval of 1ms on; stays "
                       "on time among busy processes");
     command->add_option("--cpu", options.cpu, "the CPU on which the sampler runs; not one of a rank");
+    command->add_flag("--no-slow-lane", options.no_slow_lane,
+                      "leave out <out>.slow.csv: drops, errors, TCP retransmissions, each 100 ms");
     command->add_flag("--queue", options.queue,
                       "sample backlog and drops of the interface's queue too, into <out>.queue.csv");
     command
@@ -155,7 +181,7 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
 
 CLI::App* add_report(CLI::App& app, ReportOptions& options) {
     CLI::App* command = app.add_subcommand("report", "Say how bursty the traffic in a trace file is.");
-    command->add_option("trace", options.trace_path, "CSV file that `record` wrote")->required();
+    command->add_option("trace", options.trace_path, "file that `record` wrote")->required();
     command->add_option("--tau", options.windows, "windows, e.g. 1ms,5ms; 1 ms to 1 s if not given")
         ->delimiter(',')
         ->allow_extra_args(false);
@@ -166,6 +192,15 @@ CLI::App* add_report(CLI::App& app, ReportOptions& options) {
                         "leave out what came before, e.g. 1s from the start of the trace");
     command->add_option("--to", options.to, "leave out what came after");
     command->add_flag("--json", options.json, "JSON on stdout instead of text");
+    return command;
+}
+
+CLI::App* add_export(CLI::App& app, ExportSettings& settings) {
+    CLI::App* command =
+        app.add_subcommand("export", "Write a trace in the other format: binary as CSV, or back.");
+    command->add_option("trace", settings.trace_path, "file that `record` wrote")->required();
+    command->add_option("--out", settings.out, "file to write, .csv or .bin")->required();
+    command->add_flag("--overwrite", settings.overwrite, "replace an existing file");
     return command;
 }
 
@@ -180,6 +215,8 @@ int run(int argc, char** argv) {
     const CLI::App* report_app = add_report(app, report);
     app.add_subcommand("interfaces",
                        "List the interfaces and RDMA ports of this host with state, speed and driver.");
+    ExportSettings exported;
+    const CLI::App* export_app = add_export(app, exported);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -189,6 +226,8 @@ int run(int argc, char** argv) {
         return record_command(record.settings());
     if (report_app->parsed())
         return report_command(report.settings());
+    if (export_app->parsed())
+        return export_command(exported);
     return interfaces_command();
 }
 

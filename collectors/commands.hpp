@@ -26,9 +26,12 @@ struct RecordSettings {
     std::chrono::nanoseconds interval{std::chrono::microseconds(500)};
     std::optional<std::chrono::nanoseconds> duration; ///< until a signal if there is none
     bool overwrite = false;
-    bool fifo = false;      ///< SCHED_FIFO
-    std::optional<int> cpu; ///< to which the sampling thread is pinned
-    bool queue = false;     ///< sample the interface's queue too, beside the trace
+    bool fifo = false;                        ///< SCHED_FIFO
+    std::optional<int> cpu;                   ///< to which the sampling thread is pinned
+    std::optional<std::uint64_t> max_samples; ///< in one file
+    bool rotate = false;                      ///< go on in further files
+    bool queue = false;                       ///< sample the interface's queue too, beside the trace
+    bool slow_lane = true;                    ///< drops, errors and TCP's counters, beside the trace
     std::chrono::nanoseconds queue_interval{std::chrono::milliseconds(5)};
 };
 
@@ -41,11 +44,19 @@ struct ReportSettings {
     bool json = false;
 };
 
+struct ExportSettings {
+    std::filesystem::path trace_path;
+    std::filesystem::path out;
+    bool overwrite = false;
+};
+
 /// Records until the duration is over or SIGINT, SIGTERM or SIGHUP comes; prints a summary. Returns the exit
 /// code.
 int record_command(const RecordSettings& settings);
 /// Prints what a trace says.
 int report_command(const ReportSettings& settings);
+/// Writes a trace in the format that the name of the new file asks for.
+int export_command(const ExportSettings& settings);
 /// Lists the interfaces of this host.
 int interfaces_command();
 

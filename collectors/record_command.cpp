@@ -6,6 +6,7 @@
 #include "collectors/record_summary.hpp"
 #include "collectors/sampler.hpp"
 #include "collectors/sampling_thread.hpp"
+#include "collectors/slow_lane.hpp"
 #include "collectors/stop_signals.hpp"
 
 #include <algorithm>
@@ -32,6 +33,10 @@ std::vector<Target> targets_of(const RecordSettings& settings) {
     for (const NetworkInterface& interface : selection.interfaces)
         targets.push_back({interface, trace_path_of(settings.trace_path, interface.name, selection.single)});
     for (const NetworkInterface& interface : selection.interfaces)
+        if (settings.queue && is_rdma_port(interface.name))
+            throw UsageError("--queue: " + interface.name +
+                             " is an RDMA port, without a queue of the kernel");
+    for (const NetworkInterface& interface : selection.interfaces)
         if (interface.state == "down")
             fmt::print(stderr, "WARNING: {} IS DOWN: there will be no traffic to see\n", interface.name);
     for (const std::string& sentence : shared_traffic(selection.interfaces))
@@ -55,6 +60,8 @@ std::string wait_for_end(const Sampler& sampler, const StopSignals& signals,
         std::int64_t wait_ns = look_every_ns;
         if (duration)
             wait_ns = std::min(wait_ns, duration->count() - (clock_ns() - start));
+        if (sampler.full())
+            return "max-samples";
         if (wait_ns <= 0)
             return "duration";
         if (const int signal = signals.wait(wait_ns); signal != 0)
@@ -83,6 +90,8 @@ SamplerOptions options_of(const RecordSettings& settings) {
     options.overwrite = settings.overwrite;
     options.fifo = settings.fifo;
     options.cpu = settings.cpu;
+    options.max_samples = settings.max_samples;
+    options.rotate = settings.rotate;
     try {
         check_options(options);
     } catch (const std::invalid_argument& error) {
@@ -119,9 +128,6 @@ std::unique_ptr<Lane> start_queues(const RecordSettings& settings, const std::ve
     std::vector<std::string> names;
     std::vector<std::filesystem::path> paths;
     for (const Target& target : targets) {
-        if (is_rdma_port(target.interface.name))
-            throw UsageError("--queue: " + target.interface.name +
-                             " is an RDMA port, without a queue of the kernel");
         names.push_back(target.interface.name);
         paths.push_back(queue_path(target.trace_path));
     }
@@ -129,6 +135,21 @@ std::unique_ptr<Lane> start_queues(const RecordSettings& settings, const std::ve
     return checking_paths([&] {
         return start_queue_lane(std::move(reader), paths, settings.queue_interval, settings.overwrite);
     });
+}
+
+/// Where an interface is no network interface, there is nothing to explain it.
+std::unique_ptr<Lane> start_slow(const RecordSettings& settings, const std::vector<Target>& targets) {
+    std::vector<std::string> names;
+    std::vector<std::filesystem::path> paths;
+    for (const Target& target : targets) {
+        if (is_rdma_port(target.interface.name))
+            continue;
+        names.push_back(target.interface.name);
+        paths.push_back(slow_path(target.trace_path));
+    }
+    if (!settings.slow_lane || names.empty())
+        return nullptr;
+    return checking_paths([&] { return start_slow_lane(names, paths, settings.overwrite); });
 }
 
 void print_start(const RecordSettings& settings, const std::vector<Target>& targets) {
@@ -178,18 +199,21 @@ int record_command(const RecordSettings& settings) {
     options_of(settings);
     const std::vector<Target> targets = targets_of(settings);
     warn_about_affinity();
-    const std::unique_ptr<Lane> queues = start_queues(settings, targets);
     const std::unique_ptr<Sampler> sampler = start_sampler(settings, targets);
+    const std::unique_ptr<Lane> queues = start_queues(settings, targets);
+    const std::unique_ptr<Lane> slow = start_slow(settings, targets);
     print_start(settings, targets);
     const std::string reason = wait_for_end(*sampler, signals, settings.duration);
     signals.release(); // a second signal is immediate
     const SamplerReport report = sampler->stop(reason);
     const LaneReport queue_report = queues ? queues->stop() : LaneReport{};
+    const LaneReport slow_report = slow ? slow->stop() : LaneReport{};
     const bool all_there = print_results(targets, report, reason);
     if (queues)
         print_queue_results(targets, queue_report);
     report.require_written();
     queue_report.require_written();
+    slow_report.require_written();
     return all_there ? 0 : 1;
 }
 

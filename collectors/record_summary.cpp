@@ -5,6 +5,7 @@
 #include "collectors/trace_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <set>
 
@@ -14,13 +15,11 @@ namespace collectors {
 
 void print_trace_summary(const std::filesystem::path& trace_path, const SourceReport& report,
                          const std::string& reason) {
-    const Trace trace = read_trace(trace_path);
-    const auto everything = [&](Direction direction) {
-        return summarize(trace, direction, std::chrono::nanoseconds::min(), std::chrono::nanoseconds::max(),
-                         {}, {});
-    };
-    const InterfaceSummary rx = everything(Direction::rx);
-    const InterfaceSummary tx = everything(Direction::tx);
+    const TraceInfo info = read_trace_info(trace_path);
+    const auto summaries =
+        summarize(info, blocks_of(trace_path), std::array{Direction::rx, Direction::tx}, {});
+    const InterfaceSummary& rx = summaries[0];
+    const InterfaceSummary& tx = summaries[1];
     fmt::print("{}: {} samples in {} ({}); {} missed, {} failed, {} gaps\n", trace_path.string(),
                report.samples, format_duration(rx.quality.span), reason, report.missed, report.failed,
                rx.quality.gaps.count);
@@ -32,7 +31,7 @@ void print_trace_summary(const std::filesystem::path& trace_path, const SourceRe
     std::set<std::string> warnings(rx.warnings.begin(), rx.warnings.end());
     warnings.insert(tx.warnings.begin(), tx.warnings.end());
     for (const std::string& warning : warnings)
-        fmt::print(stderr, "WARNING: {}: {}\n", trace.info.interface, warning);
+        fmt::print(stderr, "WARNING: {}: {}\n", info.interface, warning);
     fmt::print("next: gradburst-collect report {}\n", trace_path.string());
 }
 

@@ -15,11 +15,28 @@ bool fits_width(std::int64_t width_ns) {
     return width_ns >= 0 && width_ns <= std::numeric_limits<std::uint32_t>::max();
 }
 
+TimeSpread spread(const Spread& spread) {
+    return {spread.p50, spread.p99, spread.max};
+}
+
+SamplerFacts with_quality(SamplerFacts facts, const TraceQuality& quality) {
+    facts.achieved_interval = spread(quality.achieved_interval);
+    facts.read_width = spread(quality.read_width);
+    facts.gaps = quality.gaps.count;
+    facts.longest_gap = quality.gaps.longest;
+    facts.refresh_period = std::max(quality.rx_refresh_period, quality.tx_refresh_period);
+    // The same rule as burstiness_curve's, for the sidecar's readers.
+    facts.resolved_from = std::max(10 * facts.achieved_interval.p50,
+                                   2 * facts.refresh_period.value_or(std::chrono::seconds(0)));
+    return facts;
+}
+
 } // namespace
 
-Recording::Recording(SamplerSource source, std::size_t ring_capacity, bool overwrite)
+Recording::Recording(SamplerSource source, std::size_t ring_capacity, const TraceFileOptions& file)
     : source_(std::move(source.source)), info_(std::move(source.info)),
-      writer_(std::move(source.trace_path), overwrite), ring_(ring_capacity) {}
+      writer_(std::move(source.trace_path), file), observer_(std::move(source.observer)),
+      ring_(ring_capacity) {}
 
 void Recording::sample(const TickGrid& grid) noexcept {
     const CounterSource::Counters counters = source_->read();
@@ -67,6 +84,7 @@ void Recording::begin(const TickGrid& grid, std::int64_t start_realtime_ns) {
     info_.start_realtime_ns = start_realtime_ns;
     info_.version = GRADBURST_VERSION;
     info_.build_type = GRADBURST_BUILD_TYPE;
+    quality_.emplace(info_);
     try {
         writer_.begin(info_);
     } catch (const std::exception& error) {
@@ -80,7 +98,11 @@ void Recording::drain(std::span<Sample> block) {
     try {
         while (const std::size_t count = ring_.pop(block)) {
             writer_.append(block.first(count));
-            report_.samples += count;
+            const auto kept = static_cast<std::size_t>(writer_.written() - report_.samples);
+            report_.samples = writer_.written();
+            quality_->add(block.first(kept));
+            if (observer_)
+                observer_(block.first(kept));
         }
     } catch (const std::exception& error) {
         report_.error = error.what();
@@ -91,7 +113,8 @@ void Recording::finish(const std::string& reason, const SamplerFacts& sampler) {
     if (broken())
         return;
     try {
-        writer_.finish(reason, report_.missed, report_.failed, sampler);
+        writer_.finish(reason, report_.missed, report_.failed,
+                       with_quality(sampler, quality_->quality(false)));
     } catch (const std::exception& error) {
         report_.error = error.what();
     }

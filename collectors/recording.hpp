@@ -3,9 +3,11 @@
 #include "collectors/counter_source.hpp"
 #include "collectors/sample_ring.hpp"
 #include "collectors/trace_file.hpp"
+#include "collectors/trace_quality.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,6 +21,8 @@ struct SamplerSource {
     std::unique_ptr<CounterSource> source;
     std::filesystem::path trace_path;
     TraceInfo info;
+    /// Sees each block of samples once it is in the file; called on the writing thread, must not throw.
+    std::function<void(std::span<const Sample>)> observer = {};
 };
 
 /// Tick n is due at start_ns + n * interval_ns, CLOCK_MONOTONIC.
@@ -41,7 +45,7 @@ struct SourceReport {
 class Recording {
 public:
     /// Creates the trace. Throws std::system_error that names the file.
-    Recording(SamplerSource source, std::size_t ring_capacity, bool overwrite);
+    Recording(SamplerSource source, std::size_t ring_capacity, const TraceFileOptions& file);
 
     /// Reads the source once. A sample serves the tick in whose time its read began; ticks before it that no
     /// sample served are missed.
@@ -53,6 +57,8 @@ public:
     void drain(std::span<Sample> block);
     /// Nothing can be written any more.
     bool broken() const { return !report_.error.empty(); }
+    /// The trace holds as many samples as it may.
+    bool full() const { return writer_.full(); }
     /// Completes the sidecar, once both threads have ended.
     void finish(const std::string& reason, const SamplerFacts& sampler);
 
@@ -64,8 +70,11 @@ private:
     std::unique_ptr<CounterSource> source_;
     TraceInfo info_;
     TraceWriter writer_;
+    std::function<void(std::span<const Sample>)> observer_;
     SampleRing ring_;
     SourceReport report_; ///< samples and error belong to the writing thread, the rest to the sampling thread
+
+    std::optional<OnlineQuality> quality_; ///< of what was written; of the writing thread
 
     // Of the sampling thread.
     std::int64_t next_tick_ = 0;      ///< the first that no sample has served yet

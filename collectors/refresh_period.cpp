@@ -84,6 +84,23 @@ std::optional<std::chrono::nanoseconds> refresh_period(std::span<const Reading> 
     return std::chrono::nanoseconds{std::llround(period)};
 }
 
+RefreshWatch::RefreshWatch(const TraceInfo& info) : watching_(!counts_at_once(info)) {}
+
+void RefreshWatch::add(std::span<const Sample> samples) {
+    if (!watching_)
+        return;
+    for (const Sample& sample : samples) {
+        if (rx_.size() == watched_samples)
+            return;
+        rx_.push_back(reading_of(sample, Direction::rx));
+        tx_.push_back(reading_of(sample, Direction::tx));
+    }
+}
+
+std::optional<std::chrono::nanoseconds> RefreshWatch::period(Direction direction) const {
+    return refresh_period(direction == Direction::rx ? rx_ : tx_);
+}
+
 bool counts_at_once(const TraceInfo& info) {
     return info.driver == "loopback" || info.driver == "virtual" || info.driver == "virtio_net" ||
            info.source == "prediction";

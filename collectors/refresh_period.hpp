@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace collectors {
 
@@ -15,6 +16,24 @@ namespace collectors {
 /// far apart bursts that each fit between two readings look the same; so ask only where the counter may be
 /// slow, see `counts_at_once`.
 std::optional<std::chrono::nanoseconds> refresh_period(std::span<const Reading> readings);
+
+/// Watches the counters of a trace while its samples arrive, for refresh_period() of both. It looks at the
+/// first 262,144 samples (131 s at 500 us): a driver that is slow is slow from the start, and memory is
+/// bounded.
+class RefreshWatch {
+public:
+    explicit RefreshWatch(const TraceInfo& info);
+
+    void add(std::span<const Sample> samples);
+    /// nullopt for devices that count at once.
+    std::optional<std::chrono::nanoseconds> period(Direction direction) const;
+
+private:
+    static constexpr std::size_t watched_samples = 262'144;
+    bool watching_;
+    std::vector<Reading> rx_;
+    std::vector<Reading> tx_;
+};
 
 /// True for devices that the kernel counts in software, packet by packet: their counters are never late.
 bool counts_at_once(const TraceInfo& info);

@@ -1,12 +1,14 @@
 #include "collectors/commands.hpp"
 #include "collectors/interfaces.hpp"
 #include "collectors/rdma_counters.hpp"
+#include "collectors/slow_lane.hpp"
 #include "collectors/summary.hpp"
 #include "collectors/summary_json.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/units.hpp"
 
-#include <system_error>
+#include <array>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,61 +17,102 @@ namespace collectors {
 
 namespace {
 
-Trace read_named_trace(const std::filesystem::path& path) {
+/// Calls what reads the trace: whatever is wrong with the file is the user's mistake.
+template <typename Read>
+auto reading(Read&& read) {
     try {
-        return read_trace(path);
-    } catch (const std::exception& error) { // the user's file, whatever is wrong with it
+        return read();
+    } catch (const std::exception& error) {
         throw UsageError(error.what());
     }
 }
 
 /// A window in which nothing was recorded says nothing about the traffic.
-void require_samples(const ReportSettings& settings, const Trace& trace) {
-    if (trace.samples.empty())
-        return; // the report says so itself
-    const auto last = std::chrono::nanoseconds(trace.samples.back().t_ns);
-    const auto first = std::chrono::nanoseconds(trace.samples.front().t_ns);
-    if (settings.from > last || settings.to < first)
+void require_samples(const ReportSettings& settings) {
+    using std::chrono::nanoseconds;
+    std::optional<nanoseconds> first;
+    nanoseconds last{0};
+    reading([&] {
+        for_each_block(settings.trace_path, [&](std::span<const Sample> samples) {
+            if (!samples.empty() && !first)
+                first = nanoseconds(samples.front().t_ns);
+            if (!samples.empty())
+                last = nanoseconds(samples.back().t_ns);
+        });
+    });
+    if (first &&
+        (settings.from > last || settings.to < *first)) // of an empty trace the report says so itself
         throw UsageError(fmt::format("{}: --from and --to leave no sample: the trace reaches from {} to {}",
-                                     settings.trace_path.string(), format_duration(first),
+                                     settings.trace_path.string(), format_duration(*first),
                                      format_duration(last)));
 }
 
-void print_heading(const ReportSettings& settings, const Trace& trace) {
+void print_heading(const ReportSettings& settings, const TraceInfo& info) {
     fmt::print("{}: {}", settings.trace_path.string(),
-               trace.info.source.empty() ? "unknown source" : "source " + trace.info.source);
-    if (!trace.info.source_reason.empty())
-        fmt::print(" ({})", trace.info.source_reason);
-    if (!trace.info.byte_unit.empty())
-        fmt::print("; {}", trace.info.byte_unit);
-    fmt::print("; ended by: {}\n", trace.info.reason);
+               info.source.empty() ? "unknown source" : "source " + info.source);
+    if (!info.source_reason.empty())
+        fmt::print(" ({})", info.source_reason);
+    if (!info.byte_unit.empty())
+        fmt::print("; {}", info.byte_unit);
+    fmt::print("; ended by: {}\n", info.reason);
+}
+
+/// What the slow lane beside the trace counted; nothing where there is none (a run, an older trace).
+std::vector<SlowTotal> totals_beside(const std::filesystem::path& trace_path) {
+    const std::filesystem::path path = slow_path(trace_path);
+    return std::filesystem::exists(path) ? reading([&] { return slow_totals(path); })
+                                         : std::vector<SlowTotal>{};
+}
+
+void print_totals(const std::vector<SlowTotal>& totals) {
+    if (totals.empty())
+        return;
+    fmt::print("\nover the whole recording, read each {} (tcp and ecn: all of this network namespace)\n",
+               format_duration(slow_lane_interval));
+    for (const SlowTotal& total : totals)
+        fmt::print("  {:<20} {:>14} {}{}\n", total.name, total.total, total.unit,
+                   total.is_level ? ", the largest" : "");
+}
+
+nlohmann::ordered_json totals_json(const std::vector<SlowTotal>& totals) {
+    nlohmann::ordered_json document = nlohmann::ordered_json::object();
+    for (const SlowTotal& total : totals)
+        document[total.name + (total.is_level ? "_max" : "")] = total.total;
+    return document;
 }
 
 } // namespace
 
 int report_command(const ReportSettings& settings) {
-    const Trace trace = read_named_trace(settings.trace_path);
-    require_samples(settings, trace);
-    std::span<const std::chrono::nanoseconds> windows = settings.windows;
-    if (windows.empty())
-        windows = standard_windows();
+    const TraceInfo info = reading([&] { return read_trace_info(settings.trace_path); });
+    if (settings.from != std::chrono::nanoseconds::min() || settings.to != std::chrono::nanoseconds::max())
+        require_samples(settings);
+    SummarySettings asked{settings.windows, settings.rates, settings.from, settings.to};
+    if (asked.windows.empty())
+        asked.windows.assign(standard_windows().begin(), standard_windows().end());
+    const auto summaries = reading([&] {
+        return summarize(info, blocks_of(settings.trace_path), std::array{Direction::tx, Direction::rx},
+                         asked);
+    });
     if (!settings.json)
-        print_heading(settings, trace);
+        print_heading(settings, info);
 
     nlohmann::ordered_json interfaces = nlohmann::ordered_json::array();
-    for (const Direction direction : {Direction::tx, Direction::rx}) {
-        const InterfaceSummary summary =
-            summarize(trace, direction, settings.from, settings.to, windows, settings.rates);
+    for (const InterfaceSummary& summary : summaries) {
         if (settings.json)
             interfaces.push_back(summary_json(summary));
         else
             fmt::print("\n{}", summary_text(summary));
     }
+    const std::vector<SlowTotal> totals = totals_beside(settings.trace_path);
+    if (!settings.json)
+        print_totals(totals);
     if (settings.json) {
         const nlohmann::ordered_json document{{"format", "gradburst-trace-report/1"},
                                               {"version", GRADBURST_VERSION},
                                               {"trace", settings.trace_path.string()},
-                                              {"interfaces", interfaces}};
+                                              {"interfaces", interfaces},
+                                              {"slow_lane", totals_json(totals)}};
         fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     }
     return 0;

@@ -53,8 +53,10 @@ void SamplerReport::require_written() const {
 
 Sampler::Sampler(std::vector<SamplerSource> sources, const SamplerOptions& options) : options_(options) {
     check_options(options_);
+    const TraceFileOptions file{
+        .overwrite = options.overwrite, .max_samples = options.max_samples, .rotate = options.rotate};
     for (SamplerSource& source : sources)
-        recordings_.emplace_back(std::move(source), options.ring_capacity, options.overwrite);
+        recordings_.emplace_back(std::move(source), options.ring_capacity, file);
     const SignalsBlocked inherited;
     std::promise<Start> promise;
     std::future<Start> started = promise.get_future();
@@ -112,6 +114,8 @@ void Sampler::write(const std::stop_token& stop, const Start& start) {
         last = stop.stop_requested();
         for (Recording& recording : recordings_)
             recording.drain(block);
+        all_full_ = std::all_of(recordings_.begin(), recordings_.end(),
+                                [](const Recording& recording) { return recording.full(); });
         if (std::all_of(recordings_.begin(), recordings_.end(),
                         [](const Recording& recording) { return recording.broken(); })) {
             all_broken_ = true;

@@ -27,7 +27,9 @@ struct SamplerOptions {
     /// sleeps: the kernel stops a real-time thread that spins for 50 ms in each second. Without the right to
     /// it the sampler goes on as an ordinary thread; its facts say so.
     bool fifo = false;
-    std::optional<int> cpu; ///< to which the sampling thread is pinned
+    std::optional<int> cpu;                   ///< to which the sampling thread is pinned
+    std::optional<std::uint64_t> max_samples; ///< in one file, see TraceFileOptions
+    bool rotate = false;                      ///< go on in further files
 };
 
 inline constexpr std::chrono::microseconds shortest_sampling_interval{20};
@@ -68,6 +70,8 @@ public:
 
     /// True once no trace can be written any more; sampling has ended.
     bool failed() const noexcept { return all_broken_.load(); }
+    /// True once every trace holds as many samples as it may.
+    bool full() const noexcept { return all_full_.load(); }
 
 private:
     struct Start {
@@ -83,6 +87,7 @@ private:
     SamplerReport report_;            ///< its facts belong to the sampling thread
 
     std::atomic<bool> all_broken_{false};
+    std::atomic<bool> all_full_{false};
     std::mutex writer_mutex_;
     std::condition_variable_any writer_wake_;
     bool stopped_ = false;

@@ -7,13 +7,18 @@
 
 namespace collectors {
 
+/// True if no difference may be taken between the two: the counter started anew.
+inline bool starts_segment(const Reading& reading, const Reading& before) {
+    return reading.new_segment || reading.bytes < before.bytes;
+}
+
 /// The stretches of readings between which differences mean something: each begins where a counter started
 /// anew.
 inline std::vector<std::span<const Reading>> segments(std::span<const Reading> readings) {
     std::vector<std::span<const Reading>> result;
     std::size_t first = 0;
     for (std::size_t i = 1; i <= readings.size(); ++i) {
-        if (i == readings.size() || readings[i].new_segment || readings[i].bytes < readings[i - 1].bytes) {
+        if (i == readings.size() || starts_segment(readings[i], readings[i - 1])) {
             result.push_back(readings.subspan(first, i - first));
             first = i;
         }

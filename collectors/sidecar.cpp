@@ -1,11 +1,13 @@
 #include "collectors/sidecar.hpp"
 
 #include "collectors/file_output.hpp"
+#include "collectors/trace_file.hpp"
 
 #include <cerrno>
 #include <fstream>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,6 +18,8 @@
 namespace collectors {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr const char* format_name = "gradburst-trace/1";
 
@@ -31,6 +35,23 @@ nlohmann::ordered_json columns() {
             column("flags", "bit set", "see flags; 0 for an ordinary sample")};
 }
 
+/// For numpy.fromfile; see BinaryRecord.
+void explain_records(nlohmann::ordered_json& document) {
+    nlohmann::ordered_json dtype = nlohmann::ordered_json::array();
+    for (const auto& [name, type] :
+         {std::pair("t_ns", "<i8"), std::pair("rx_width_ns", "<u4"), std::pair("tx_width_ns", "<u4"),
+          std::pair("rx_bytes", "<u8"), std::pair("tx_bytes", "<u8")})
+        dtype.push_back({name, type});
+    document["record_bytes"] = 32;
+    document["numpy_dtype"] = std::move(dtype);
+    document["numpy_example"] =
+        "rows = np.fromfile(path, dtype=[tuple(c) for c in sidecar['numpy_dtype']]); "
+        "samples = rows[(rows['rx_width_ns'] != 0xffffffff) | (rows['tx_width_ns'] != 0xffffffff)]";
+    document["markers"] =
+        "a record with both widths 0xffffffff is no sample: its rx_bytes are the flags of the "
+        "sample in the record after it; samples without flags have none";
+}
+
 nlohmann::ordered_json flags() {
     return {
         {"1", "missed_ticks: at least one tick before this sample was skipped because it came too late"},
@@ -39,14 +60,31 @@ nlohmann::ordered_json flags() {
          "new_segment: a counter fell or the device came back; no difference may span this sample's start"}};
 }
 
+nlohmann::ordered_json spread_json(const TimeSpread& spread) {
+    return {{"p50", spread.p50.count()}, {"p99", spread.p99.count()}, {"max", spread.max.count()}};
+}
+
+TimeSpread spread_of(const nlohmann::ordered_json& document) {
+    const auto time = [&](const char* key) {
+        return std::chrono::nanoseconds(document.at(key).get<std::int64_t>());
+    };
+    return {time("p50"), time("p99"), time("max")};
+}
+
 nlohmann::ordered_json sampler_json(const SamplerFacts& sampler) {
     if (sampler.scheduling.empty())
         return nullptr;
     return {{"scheduling", sampler.scheduling},
-            {"cpu", sampler.cpu ? nlohmann::ordered_json(*sampler.cpu) : nlohmann::ordered_json(nullptr)},
+            {"cpu", sampler.cpu ? Json(*sampler.cpu) : Json()},
             {"cpu_share", sampler.cpu_share},
             {"sources", sampler.sources},
-            {"spin_ns", sampler.spin.count()}};
+            {"spin_ns", sampler.spin.count()},
+            {"achieved_interval_ns", spread_json(sampler.achieved_interval)},
+            {"read_width_ns", spread_json(sampler.read_width)},
+            {"gaps", sampler.gaps},
+            {"longest_gap_ns", sampler.longest_gap.count()},
+            {"refresh_period_ns", sampler.refresh_period ? Json(sampler.refresh_period->count()) : Json()},
+            {"resolved_from_ns", sampler.resolved_from.count()}};
 }
 
 SamplerFacts sampler_facts(const nlohmann::ordered_json& document) {
@@ -58,7 +96,17 @@ SamplerFacts sampler_facts(const nlohmann::ordered_json& document) {
         sampler.cpu = document.at("cpu").get<int>();
     sampler.cpu_share = document.at("cpu_share");
     sampler.sources = document.at("sources");
-    sampler.spin = std::chrono::nanoseconds(document.at("spin_ns").get<std::int64_t>());
+    const auto time = [&](const char* key) {
+        return std::chrono::nanoseconds(document.at(key).get<std::int64_t>());
+    };
+    sampler.spin = time("spin_ns");
+    sampler.achieved_interval = spread_of(document.at("achieved_interval_ns"));
+    sampler.read_width = spread_of(document.at("read_width_ns"));
+    sampler.gaps = document.at("gaps");
+    sampler.longest_gap = time("longest_gap_ns");
+    if (!document.at("refresh_period_ns").is_null())
+        sampler.refresh_period = time("refresh_period_ns");
+    sampler.resolved_from = time("resolved_from_ns");
     return sampler;
 }
 
@@ -70,27 +118,29 @@ SamplerFacts sampler_facts(const nlohmann::ordered_json& document) {
 
 void write_sidecar(const std::filesystem::path& path, const std::filesystem::path& trace_path,
                    const TraceInfo& info) {
-    const nlohmann::ordered_json document{{"format", format_name},
-                                          {"trace", trace_path.filename().string()},
-                                          {"version", info.version},
-                                          {"build_type", info.build_type},
-                                          {"host", info.host},
-                                          {"interface", info.interface},
-                                          {"driver", info.driver},
-                                          {"source", info.source},
-                                          {"source_reason", info.source_reason},
-                                          {"byte_unit", info.byte_unit},
-                                          {"side", info.side},
-                                          {"interval_ns", info.interval.count()},
-                                          {"start_monotonic_ns", info.start_monotonic_ns},
-                                          {"start_realtime_ns", info.start_realtime_ns},
-                                          {"missed", info.missed},
-                                          {"failed", info.failed},
-                                          {"complete", info.complete},
-                                          {"reason", info.reason},
-                                          {"sampler", sampler_json(info.sampler)},
-                                          {"columns", columns()},
-                                          {"flags", flags()}};
+    nlohmann::ordered_json document{{"format", format_name},
+                                    {"trace", trace_path.filename().string()},
+                                    {"version", info.version},
+                                    {"build_type", info.build_type},
+                                    {"host", info.host},
+                                    {"interface", info.interface},
+                                    {"driver", info.driver},
+                                    {"source", info.source},
+                                    {"source_reason", info.source_reason},
+                                    {"byte_unit", info.byte_unit},
+                                    {"side", info.side},
+                                    {"interval_ns", info.interval.count()},
+                                    {"start_monotonic_ns", info.start_monotonic_ns},
+                                    {"start_realtime_ns", info.start_realtime_ns},
+                                    {"missed", info.missed},
+                                    {"failed", info.failed},
+                                    {"complete", info.complete},
+                                    {"reason", info.reason},
+                                    {"sampler", sampler_json(info.sampler)},
+                                    {"columns", columns()},
+                                    {"flags", flags()}};
+    if (is_binary(trace_path))
+        explain_records(document);
     // Interface and host names are bytes to the kernel: anything that is not UTF-8 is replaced, not refused.
     const std::string text = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 

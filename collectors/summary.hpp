@@ -1,11 +1,14 @@
 #pragma once
 
 #include "collectors/burstiness.hpp"
+#include "collectors/dispersion.hpp"
+#include "collectors/period.hpp"
 #include "collectors/trace.hpp"
 #include "collectors/trace_quality.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,13 +24,18 @@ struct BacklogPoint {
     Bounds bytes;
 };
 
-/// Bursts above twice the mean rate; closer than `merge_gap` they are one.
+/// Bursts above twice the mean rate; closer than `merge_gap` they are one. Estimates: each end of a burst is
+/// uncertain by one distance between samples.
 struct BurstSummary {
     double threshold_bits_per_second = 0;
     std::chrono::nanoseconds merge_gap{0};
     std::uint64_t count = 0;
-    std::chrono::nanoseconds median_length{0};
+    Spread length;
+    Spread pause; ///< from the end of a burst to the begin of the next
     double median_bytes = 0;
+    double largest_bytes = 0;
+    double duty_cycle = 0;     ///< share of the recorded time that is inside bursts, 0 to 1
+    double share_of_bytes = 0; ///< share of all bytes that is inside bursts, 0 to 1
 };
 
 struct InterfaceSummary {
@@ -41,15 +49,36 @@ struct InterfaceSummary {
     double mean_bits_per_second = 0;
     BurstinessCurve curve;
     std::vector<BacklogPoint> backlog;
+    std::vector<DispersionPoint> dispersion; ///< for the windows of the curve
     BurstSummary bursts;
+    std::optional<Period> period;      ///< of the traffic; none if it has none, or it is too short to tell
     std::vector<std::string> warnings; ///< in CAPITALS why a number should not be trusted
 };
+
+struct SummarySettings {
+    std::vector<std::chrono::nanoseconds> windows;
+    std::vector<BitRate> rates;                                      ///< for the backlog
+    std::chrono::nanoseconds from = std::chrono::nanoseconds::min(); ///< only samples inside count
+    std::chrono::nanoseconds to = std::chrono::nanoseconds::max();
+};
+
+/// Hands the samples of a trace block by block to a function, from the first to the last, each time it is
+/// called.
+using SampleBlocks = std::function<void(const std::function<void(std::span<const Sample>)>&)>;
+
+/// One summary for each direction, in two passes over the blocks and in memory that does not grow with them.
+std::vector<InterfaceSummary> summarize(const TraceInfo& info, const SampleBlocks& blocks,
+                                        std::span<const Direction> directions,
+                                        const SummarySettings& settings);
 
 /// Pure. Only samples inside [from, to] count. A refresh period seen in the whole trace holds for each part
 /// of it.
 InterfaceSummary summarize(const Trace& trace, Direction direction, std::chrono::nanoseconds from,
                            std::chrono::nanoseconds to, std::span<const std::chrono::nanoseconds> windows,
                            std::span<const BitRate> rates);
+
+/// Of the curve's point i; nothing if there is none.
+DispersionPoint dispersion_at(const InterfaceSummary& summary, std::size_t i);
 
 /// "tx" or "rx".
 std::string_view to_text(Direction direction);

@@ -27,16 +27,22 @@ Json curve_json(const InterfaceSummary& summary, PredictedRatios predicted) {
         const BurstinessPoint& point = summary.curve.points[i];
         const Bounds ratio = peak_to_mean(summary.curve, point);
         const bool shown = point.resolved && traffic;
+        const DispersionPoint dispersion = dispersion_at(summary, i);
+        const bool varied = shown && dispersion.shown();
         const bool expected = i < predicted.size() && predicted[i].has_value();
-        curve.push_back({{"tau_seconds", seconds(point.window)},
-                         {"resolved", point.resolved},
-                         {"e_lower_bytes", number_if(shown, point.bytes.lower)},
-                         {"e_estimate_bytes", number_if(shown, point.bytes.estimate)},
-                         {"e_upper_bytes", number_if(shown, point.bytes.upper)},
-                         {"ptm_lower", number_if(shown, ratio.lower)},
-                         {"ptm_estimate", number_if(shown, ratio.estimate)},
-                         {"ptm_upper", number_if(shown, ratio.upper)},
-                         {"ptm_predicted", expected ? Json(*predicted[i]) : Json(nullptr)}});
+        curve.push_back(
+            {{"tau_seconds", seconds(point.window)},
+             {"resolved", point.resolved},
+             {"e_lower_bytes", number_if(shown, point.bytes.lower)},
+             {"e_estimate_bytes", number_if(shown, point.bytes.estimate)},
+             {"e_upper_bytes", number_if(shown, point.bytes.upper)},
+             {"ptm_lower", number_if(shown, ratio.lower)},
+             {"ptm_estimate", number_if(shown, ratio.estimate)},
+             {"ptm_upper", number_if(shown, ratio.upper)},
+             {"ptm_predicted", expected ? Json(*predicted[i]) : Json(nullptr)},
+             {"windows", dispersion.count},
+             {"coefficient_of_variation", number_if(varied, dispersion.coefficient_of_variation)},
+             {"index_of_dispersion_bytes", number_if(varied, dispersion.index_of_dispersion_bytes)}});
     }
     return curve;
 }
@@ -52,13 +58,28 @@ Json backlog_json(const InterfaceSummary& summary) {
     return backlog;
 }
 
+Json spread_if(bool known, const Spread& spread) {
+    return known ? spread_json(spread) : Json(nullptr);
+}
+
 Json bursts_json(const BurstSummary& bursts) {
     const bool any = bursts.count > 0;
     return {{"threshold_bits_per_second", bursts.threshold_bits_per_second},
             {"merge_gap_seconds", seconds(bursts.merge_gap)},
             {"count", bursts.count},
-            {"median_length_seconds", number_if(any, seconds(bursts.median_length))},
-            {"median_bytes", number_if(any, bursts.median_bytes)}};
+            {"median_length_seconds", number_if(any, seconds(bursts.length.p50))},
+            {"median_bytes", number_if(any, bursts.median_bytes)},
+            {"largest_bytes", number_if(any, bursts.largest_bytes)},
+            {"length_seconds", spread_if(any, bursts.length)},
+            {"pause_seconds", spread_if(bursts.count > 1, bursts.pause)},
+            {"duty_cycle", bursts.duty_cycle},
+            {"share_of_bytes", bursts.share_of_bytes}};
+}
+
+Json period_json(const std::optional<Period>& period) {
+    if (!period)
+        return nullptr;
+    return {{"seconds", seconds(period->length)}, {"autocorrelation", period->autocorrelation}};
 }
 
 } // namespace
@@ -96,6 +117,7 @@ Json summary_json(const InterfaceSummary& summary, PredictedRatios predicted) {
             {"burstiness", curve_json(summary, predicted)},
             {"backlog", backlog_json(summary)},
             {"bursts", bursts_json(summary.bursts)},
+            {"period", period_json(summary.period)},
             {"warnings", summary.warnings}};
 }
 

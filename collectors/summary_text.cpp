@@ -66,10 +66,10 @@ std::string unresolved_reason(const InterfaceSummary& summary, const BurstinessP
 
 void add_curve(Text& text, const InterfaceSummary& summary, PredictedRatios predicted) {
     line(text, "");
-    line(text, "  {:>8}  {:^35}  {:^26}{}", "", "E(tau), most bytes in a window", "PtM(tau), peak to mean",
-         predicted.empty() ? "" : "  predicted");
-    line(text, "  {:>8}  {:>11} {:>11} {:>11}  {:>8} {:>8} {:>8}{}", "tau", "lower", "estimate", "upper",
-         "lower", "estimate", "upper", predicted.empty() ? "" : "  PtM");
+    line(text, "  {:>8}  {:^35}  {:^26}{}  {:^18}", "", "E(tau), most bytes in a window",
+         "PtM(tau), peak to mean", predicted.empty() ? "" : "  predicted", "variation of bytes");
+    line(text, "  {:>8}  {:>11} {:>11} {:>11}  {:>8} {:>8} {:>8}{}  {:>6} {:>11}", "tau", "lower", "estimate",
+         "upper", "lower", "estimate", "upper", predicted.empty() ? "" : "        PtM", "CV", "dispersion");
     for (std::size_t i = 0; i < summary.curve.points.size(); ++i) {
         const BurstinessPoint& point = summary.curve.points[i];
         const std::string reason = unresolved_reason(summary, point);
@@ -82,8 +82,13 @@ void add_curve(Text& text, const InterfaceSummary& summary, PredictedRatios pred
         } else {
             row = fmt::format("{:<63}", reason);
         }
-        if (i < predicted.size() && predicted[i])
-            row += fmt::format("  {:.2f}", *predicted[i]);
+        if (!predicted.empty())
+            row += fmt::format("  {:>9}", i < predicted.size() && predicted[i]
+                                              ? fmt::format("{:.2f}", *predicted[i])
+                                              : std::string());
+        if (const DispersionPoint varied = dispersion_at(summary, i); reason.empty() && varied.shown())
+            row += fmt::format("  {:>6.2f} {:>11}", varied.coefficient_of_variation,
+                               format_bytes(varied.index_of_dispersion_bytes));
         line(text, "  {:>8}  {}", format_duration(point.window), row);
     }
 }
@@ -99,6 +104,16 @@ void add_backlog(Text& text, const InterfaceSummary& summary) {
              format_bytes(point.bytes.lower), format_bytes(point.bytes.estimate));
 }
 
+void add_burst_rows(Text& text, const BurstSummary& bursts) {
+    line(text, "  bursts      {} above {} (twice the mean); median {} long, {}; largest {}", bursts.count,
+         format_bit_rate(bursts.threshold_bits_per_second), format_duration(bursts.length.p50),
+         format_bytes(bursts.median_bytes), format_bytes(bursts.largest_bytes));
+    line(text, "              {:.1f} % of the time, {:.1f} % of the bytes", 100 * bursts.duty_cycle,
+         100 * bursts.share_of_bytes);
+    if (bursts.count > 1)
+        line(text, "  pauses      {}", spread_text(bursts.pause));
+}
+
 void add_bursts(Text& text, const InterfaceSummary& summary) {
     const BurstSummary& bursts = summary.bursts;
     line(text, "");
@@ -106,9 +121,10 @@ void add_bursts(Text& text, const InterfaceSummary& summary) {
         line(text, "  bursts      none above {} (twice the mean)",
              format_bit_rate(bursts.threshold_bits_per_second));
     else
-        line(text, "  bursts      {} above {} (twice the mean); median {} long, {}", bursts.count,
-             format_bit_rate(bursts.threshold_bits_per_second), format_duration(bursts.median_length),
-             format_bytes(bursts.median_bytes));
+        add_burst_rows(text, bursts);
+    if (summary.period)
+        line(text, "  period      {} (autocorrelation {:.2f})", format_duration(summary.period->length),
+             summary.period->autocorrelation);
 }
 
 } // namespace

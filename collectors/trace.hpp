@@ -34,6 +34,15 @@ struct Sample {
     bool operator==(const Sample&) const = default;
 };
 
+/// p50, p99 and the largest.
+struct TimeSpread {
+    std::chrono::nanoseconds p50{0};
+    std::chrono::nanoseconds p99{0};
+    std::chrono::nanoseconds max{0};
+
+    bool operator==(const TimeSpread&) const = default;
+};
+
 /// How the sampler itself did, for the sidecar.
 struct SamplerFacts {
     std::string scheduling;    ///< policy of the sampling thread: "SCHED_OTHER", "SCHED_FIFO 10"; empty
@@ -43,6 +52,14 @@ struct SamplerFacts {
     std::uint64_t sources = 0; ///< that the thread read at each tick
     std::chrono::nanoseconds spin{
         0}; ///< part of each interval that is spent spinning, calibrated at the start
+
+    // Of this trace.
+    TimeSpread achieved_interval;
+    TimeSpread read_width; ///< both reads together
+    std::uint64_t gaps = 0;
+    std::chrono::nanoseconds longest_gap{0};
+    std::optional<std::chrono::nanoseconds> refresh_period; ///< of the slower counter, if that is slow
+    std::chrono::nanoseconds resolved_from{0};              ///< the smallest window of which it can tell
 
     bool operator==(const SamplerFacts&) const = default;
 };
@@ -85,6 +102,15 @@ struct Reading {
 
     bool operator==(const Reading&) const = default;
 };
+
+/// One direction of a sample; `new_segment` as its flag says.
+inline Reading reading_of(const Sample& sample, Direction direction) {
+    const bool anew = (sample.flags & SampleFlag::new_segment) != 0;
+    const std::int64_t middle = sample.t_ns + sample.rx_width_ns;
+    if (direction == Direction::rx)
+        return {sample.t_ns, middle, sample.rx_bytes, anew};
+    return {middle, middle + sample.tx_width_ns, sample.tx_bytes, anew};
+}
 
 /// The readings of one direction whose windows lie inside [from, to] (trace time). A counter that fell starts
 /// a segment even if no flag says so.

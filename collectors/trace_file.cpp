@@ -1,10 +1,12 @@
 #include "collectors/trace_file.hpp"
 
+#include "collectors/csv_block.hpp"
 #include "collectors/file_output.hpp"
 #include "collectors/sidecar.hpp"
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -15,40 +17,7 @@ namespace collectors {
 
 namespace {
 
-constexpr std::string_view header = "t_ns,rx_width_ns,tx_width_ns,rx_bytes,tx_bytes,flags\n";
 constexpr std::size_t block_bytes = std::size_t{1} << 16;
-constexpr std::size_t longest_line = 6 * 21; // six numbers of at most 20 digits, each with a separator
-
-/// Text that grows in place and is written block by block: std::to_chars is twice as fast as any printf.
-class CsvBlock {
-public:
-    CsvBlock() : text_(block_bytes, '\0') {}
-
-    bool full() const { return used_ + longest_line > text_.size(); }
-    std::string_view text() const { return {text_.data(), used_}; }
-    void clear() { used_ = 0; }
-
-    void add(const Sample& sample) {
-        number(sample.t_ns, ',');
-        number(sample.rx_width_ns, ',');
-        number(sample.tx_width_ns, ',');
-        number(sample.rx_bytes, ',');
-        number(sample.tx_bytes, ',');
-        number(sample.flags, '\n');
-    }
-
-private:
-    template <typename Number>
-    void number(Number value, char separator) {
-        char* const begin = text_.data() + used_;
-        char* const end = std::to_chars(begin, text_.data() + text_.size(), value).ptr;
-        *end = separator;
-        used_ += static_cast<std::size_t>(end - begin) + 1;
-    }
-
-    std::string text_;
-    std::size_t used_ = 0;
-};
 
 } // namespace
 
@@ -67,18 +36,36 @@ std::filesystem::path sidecar_path(const std::filesystem::path& trace_path) {
     return std::filesystem::path(trace_path).replace_extension(".json");
 }
 
-TraceWriter::TraceWriter(std::filesystem::path path, bool overwrite) : path_(std::move(path)) {
+std::filesystem::path part_path(const std::filesystem::path& trace_path, std::size_t part) {
+    if (part == 0)
+        return trace_path;
+    const std::filesystem::path extension = "." + std::to_string(part) + trace_path.extension().string();
+    return std::filesystem::path(trace_path).replace_extension(extension);
+}
+
+bool is_binary(const std::filesystem::path& trace_path) {
+    return trace_path.extension() == ".bin";
+}
+
+TraceWriter::TraceWriter(std::filesystem::path path, const TraceFileOptions& options)
+    : path_(std::move(path)), options_(options) {
+    const auto refuse = [&](std::errc error, const std::string& why) {
+        throw std::system_error(std::make_error_code(error), "create trace " + path_.string() + why);
+    };
     if (path_.extension() == ".json")
-        throw std::system_error(std::make_error_code(std::errc::invalid_argument),
-                                "create trace " + path_.string() + " (.json is for its sidecar; use .csv)");
-    const int mode = overwrite ? O_TRUNC : O_EXCL;
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | mode, 0666);
-    if (descriptor_ < 0)
-        throw std::system_error(errno, std::generic_category(), "create trace " + path_.string());
+        refuse(std::errc::invalid_argument, " (.json is for its sidecar; use .csv or .bin)");
+    if (const auto next = part_path(path_, 1); !options_.overwrite && std::filesystem::exists(next))
+        refuse(std::errc::file_exists, " (its part " + next.string() + " is there)");
+    const auto twin = std::filesystem::path(path_).replace_extension(is_binary(path_) ? ".csv" : ".bin");
+    if (!options_.keep_sidecar && std::filesystem::exists(twin))
+        refuse(std::errc::file_exists, " (" + twin.string() + " has the same sidecar; choose another name)");
+    open_part();
     try {
-        // A sidecar of an older trace must not explain this one.
-        std::filesystem::remove(sidecar_path(path_));
-        write_all(descriptor_, header, path_);
+        // A sidecar of an older trace must not explain this one, nor its parts follow this one.
+        if (!options_.keep_sidecar)
+            std::filesystem::remove(sidecar_path(path_));
+        for (std::size_t part = 1; std::filesystem::remove(part_path(path_, part)); ++part) {
+        }
     } catch (...) {
         ::close(descriptor_);
         throw;
@@ -90,6 +77,28 @@ TraceWriter::~TraceWriter() {
         ::close(descriptor_);
 }
 
+void TraceWriter::open_part() {
+    const std::filesystem::path path = part_path(path_, part_);
+    const int mode = options_.overwrite ? O_TRUNC : O_EXCL;
+    descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | mode, 0666);
+    if (descriptor_ < 0)
+        throw std::system_error(errno, std::generic_category(), "create trace " + path.string());
+    in_part_ = 0;
+    try {
+        if (!is_binary(path))
+            write_all(descriptor_, std::string(csv_header) + "\n", path);
+    } catch (...) {
+        ::close(std::exchange(descriptor_, -1));
+        throw;
+    }
+}
+
+void TraceWriter::close_part() {
+    const int descriptor = std::exchange(descriptor_, -1);
+    if (descriptor >= 0 && ::close(descriptor) != 0)
+        throw std::system_error(errno, std::generic_category(), "close " + part_path(path_, part_).string());
+}
+
 void TraceWriter::begin(const TraceInfo& info) {
     info_ = info;
     info_.complete = false;
@@ -97,23 +106,47 @@ void TraceWriter::begin(const TraceInfo& info) {
     write_sidecar(sidecar_path(path_), path_, info_);
 }
 
+std::uint64_t TraceWriter::room() const {
+    return options_.max_samples ? *options_.max_samples - in_part_
+                                : std::numeric_limits<std::uint64_t>::max();
+}
+
 void TraceWriter::append(std::span<const Sample> samples) {
-    CsvBlock block;
-    for (const Sample& sample : samples) {
-        block.add(sample);
-        if (block.full()) {
-            write_all(descriptor_, block.text(), path_);
-            block.clear();
+    while (!samples.empty() && !full()) {
+        if (room() == 0) {
+            close_part();
+            ++part_;
+            open_part();
         }
+        const std::size_t count = std::min<std::uint64_t>(samples.size(), room());
+        write(samples.first(count));
+        samples = samples.subspan(count);
+        in_part_ += count;
+        written_ += count;
     }
-    write_all(descriptor_, block.text(), path_);
+}
+
+void TraceWriter::write(std::span<const Sample> samples) {
+    const std::filesystem::path path = part_path(path_, part_);
+    const bool binary = is_binary(path_);
+    const auto flush = [&] {
+        write_all(descriptor_, {block_.data(), block_.size()}, path);
+        block_.clear();
+    };
+    for (const Sample& sample : samples) {
+        if (binary)
+            encoder_.add(sample, block_);
+        else
+            append_csv(sample, block_);
+        if (block_.size() >= block_bytes)
+            flush();
+    }
+    flush();
 }
 
 void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t failed,
                          SamplerFacts sampler) {
-    const int descriptor = std::exchange(descriptor_, -1);
-    if (descriptor >= 0 && ::close(descriptor) != 0)
-        throw std::system_error(errno, std::generic_category(), "close " + path_.string());
+    close_part();
     info_.complete = true;
     info_.reason = std::move(reason);
     info_.missed = missed;
@@ -123,7 +156,7 @@ void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t
 }
 
 void write_trace(const std::filesystem::path& path, const Trace& trace) {
-    TraceWriter writer(path, true);
+    TraceWriter writer(path, {.overwrite = true});
     writer.append(trace.samples);
     write_sidecar(sidecar_path(path), path, trace.info);
 }

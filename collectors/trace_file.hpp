@@ -1,46 +1,92 @@
 #pragma once
 
+#include "collectors/binary_record.hpp"
 #include "collectors/trace.hpp"
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
-/// Trace files: a CSV with the header `t_ns,rx_width_ns,tx_width_ns,rx_bytes,tx_bytes,flags` and nothing
-/// else, so that pandas, DuckDB and gnuplot read it as it is, and beside it `<name>.json`, the sidecar that
-/// explains it.
+/// Trace files. A name that ends with `.bin` means 32-byte binary records (binary_record.hpp); any other a
+/// CSV with the header `t_ns,rx_width_ns,tx_width_ns,rx_bytes,tx_bytes,flags` and nothing else, so that
+/// pandas, DuckDB and gnuplot read it as it is. Beside it stands `<name>.json`, the sidecar that explains it.
+/// A long trace may go on in further files: trace.csv, trace.1.csv, trace.2.csv ... with one sidecar,
+/// trace.json; readers of trace.csv read all of them.
 namespace collectors {
 
 /// trace.csv -> trace.json
 std::filesystem::path sidecar_path(const std::filesystem::path& trace_path);
+/// trace.csv, 2 -> trace.2.csv; part 0 is the trace itself.
+std::filesystem::path part_path(const std::filesystem::path& trace_path, std::size_t part);
+/// True if the name says that the trace is binary.
+bool is_binary(const std::filesystem::path& trace_path);
+
+struct TraceFileOptions {
+    bool overwrite = false;                   ///< replace an existing trace, with all its parts
+    std::optional<std::uint64_t> max_samples; ///< in one file
+    bool keep_sidecar = false; ///< the sidecar that is there explains this trace too (an export)
+    bool rotate = false;       ///< go on in the next file after that many; otherwise the trace is full
+};
 
 /// Writes a trace while it is recorded. What was appended stays readable whatever happens next. Errors are
 /// std::system_error that names the file.
 class TraceWriter {
 public:
-    /// Creates the file with its header; refuses to replace an existing one unless `overwrite`.
-    explicit TraceWriter(std::filesystem::path path, bool overwrite = false);
+    /// Creates the file, a CSV with its header; refuses to replace an existing one unless told to.
+    explicit TraceWriter(std::filesystem::path path, const TraceFileOptions& options = {});
     ~TraceWriter();
     TraceWriter(const TraceWriter&) = delete;
     TraceWriter& operator=(const TraceWriter&) = delete;
 
     /// Writes the sidecar with `complete` false; to be called once the start of the trace is known.
     void begin(const TraceInfo& info);
+    /// What does not fit into a full trace is left out.
     void append(std::span<const Sample> samples);
     /// Rewrites the sidecar with `complete` true and closes the trace.
     void finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler = {});
 
+    /// True once `max_samples` are written and the trace may not go on in another file.
+    bool full() const { return room() == 0 && !options_.rotate; }
+    std::uint64_t written() const { return written_; } ///< samples in all files
     const std::filesystem::path& path() const { return path_; }
 
 private:
+    std::uint64_t room() const;
+    void open_part();
+    void close_part();
+    void write(std::span<const Sample> samples);
+
     std::filesystem::path path_;
+    TraceFileOptions options_;
+    std::size_t part_ = 0;
+    std::uint64_t in_part_ = 0; ///< samples
+    std::uint64_t written_ = 0;
     int descriptor_ = -1;
+    BinaryEncoder encoder_;
+    std::vector<char> block_;
     TraceInfo info_;
 };
 
-/// Reads a trace and its sidecar. A last line without line end is ignored (its writer was killed); any other
-/// malformed line is a std::runtime_error that names file and line. Without a sidecar `info.reason` says so.
+/// Calls `block` with the samples of a trace in order, some thousand at a time: memory does not grow with the
+/// file. A last line or record that is not whole is ignored (its writer was killed); any other malformed
+/// line, or a sample that begins before the one above it ended, is a std::runtime_error that names file and
+/// place.
+void for_each_block(const std::filesystem::path& path,
+                    const std::function<void(std::span<const Sample>)>& block);
+
+/// The same as a function that can be called again and again, see SampleBlocks.
+inline auto blocks_of(const std::filesystem::path& path) {
+    return [path](const std::function<void(std::span<const Sample>)>& block) { for_each_block(path, block); };
+}
+
+/// The sidecar of a trace. Without one `reason` says so.
+TraceInfo read_trace_info(const std::filesystem::path& path);
+
+/// The whole trace in memory: 48 bytes for each sample.
 Trace read_trace(const std::filesystem::path& path);
 
 /// Writes a finished trace with its sidecar, in place of an older one.

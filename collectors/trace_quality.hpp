@@ -1,10 +1,13 @@
 #pragma once
 
+#include "collectors/histogram.hpp"
+#include "collectors/refresh_period.hpp"
 #include "collectors/trace.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace collectors {
 
@@ -38,9 +41,36 @@ struct TraceQuality {
     double missed_share() const;
 };
 
-TraceQuality trace_quality(const Trace& trace);
+/// The quality of a trace while its samples arrive, in bounded memory: percentiles are within 0.1 % (see
+/// Histogram).
+class OnlineQuality {
+public:
+    explicit OnlineQuality(const TraceInfo& info);
 
-/// The samples whose windows lie inside [from, to]. Missed and failed ticks are counted anew from the flags.
-Trace clip(const Trace& trace, std::chrono::nanoseconds from, std::chrono::nanoseconds to);
+    void add(std::span<const Sample> samples);
+    /// Of all samples so far. `whole`: they are the whole trace, whose sidecar knows how many ticks were
+    /// missed; of a part, or without a complete sidecar, the flags of the samples tell it, nearly.
+    TraceQuality quality(bool whole) const;
+
+private:
+    void add(const Sample& sample);
+    void count_absent(const Sample& sample, std::int64_t interval);
+    void count_lateness(const Sample& sample, std::int64_t interval);
+    std::int64_t expected_distance() const;
+
+    TraceInfo info_;
+    RefreshWatch refresh_;
+    Histogram distances_;
+    Histogram lateness_;
+    Histogram widths_;
+    std::uint64_t samples_ = 0;
+    std::uint64_t missed_ = 0; ///< by the flags
+    std::uint64_t failed_ = 0;
+    std::int64_t due_ns_ = 0; ///< the next tick
+    std::int64_t first_ns_ = 0;
+    std::int64_t last_ns_ = 0;
+};
+
+TraceQuality trace_quality(const Trace& trace);
 
 } // namespace collectors

@@ -1,4 +1,5 @@
 #include "collectors/burstiness.hpp"
+#include "collectors/bursts.hpp"
 
 #include <algorithm>
 #include <cmath>

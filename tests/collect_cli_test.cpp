@@ -166,6 +166,7 @@ TEST_CASE("report prints text, or JSON and nothing else on stdout", "[cli]") {
     CHECK(contains(text.output, "lo tx"));
     CHECK(contains(text.output, "lo rx"));
     CHECK(contains(text.output, "recorded"));
+    CHECK(contains(text.output, "tcp_retransmits"));
 
     const Outcome json = program.run({"report", "--tau", "5ms,100ms", "--rate", "1Gbit", path, "--json"});
     INFO(json.errors);
@@ -174,6 +175,50 @@ TEST_CASE("report prints text, or JSON and nothing else on stdout", "[cli]") {
     CHECK(document["interfaces"].size() == 2);
     CHECK(document["interfaces"][0]["burstiness"].size() == 2);
     CHECK(document["interfaces"][0]["backlog"][0]["rate_bits_per_second"] == 1'000'000'000);
+}
+
+TEST_CASE("a binary recording reports and exports what a CSV would", "[cli]") {
+    const Program program;
+    const std::string binary = program.folder() + "/trace.bin";
+    const Outcome recorded = program.run({"record", "--iface", "lo", "--out", binary, "--format", "bin",
+                                          "--duration", "300ms", "--interval", "1ms"});
+    INFO(recorded.errors);
+    REQUIRE(recorded.exit_code == 0);
+    const Outcome direct = program.run({"report", binary, "--json"});
+    REQUIRE(direct.exit_code == 0);
+
+    const Outcome exported = program.run({"export", binary, "--out", program.trace().string()});
+    CHECK(exported.exit_code == 0);
+    CHECK(contains(exported.output, "samples of"));
+    CHECK(read_trace(program.trace()).samples == read_trace(binary).samples);
+    CHECK(read_trace(program.trace()).info == read_trace(binary).info); // one sidecar explains both
+    auto from_binary = nlohmann::json::parse(direct.output);
+    auto from_text =
+        nlohmann::json::parse(program.run({"report", program.trace().string(), "--json"}).output);
+    CHECK(from_binary["interfaces"] == from_text["interfaces"]);
+
+    CHECK(program.run({"export", binary, "--out", program.trace().string()}).exit_code == 2); // exists
+    CHECK(program.run({"export", binary, "--out", binary}).exit_code == 2);
+    const std::string elsewhere = program.folder() + "/other.csv";
+    CHECK(program.run({"export", binary, "--out", elsewhere}).exit_code == 0);
+    CHECK(read_trace(elsewhere).info == read_trace(binary).info);
+}
+
+TEST_CASE("a recording ends after --max-samples, or goes on in further files", "[cli]") {
+    const Program program;
+    const Outcome limited = program.record({"--max-samples", "50", "--interval", "1ms", "--duration", "10s"});
+    CHECK(limited.exit_code == 0);
+    CHECK(read_trace(program.trace()).samples.size() == 50);
+    CHECK(read_trace(program.trace()).info.reason == "max-samples");
+
+    const Outcome rotated = program.record(
+        {"--max-samples", "50", "--rotate", "--interval", "1ms", "--duration", "400ms", "--overwrite"});
+    CHECK(rotated.exit_code == 0);
+    CHECK(fs::exists(part_path(program.trace(), 1)));
+    const Trace trace = read_trace(program.trace());
+    CHECK(trace.samples.size() > 50);
+    CHECK(trace.info.reason == "duration");
+    CHECK(contains(rotated.output, std::to_string(trace.samples.size()) + " samples"));
 }
 
 TEST_CASE("SIGINT, SIGTERM and SIGHUP end a recording soon and properly", "[cli]") {
@@ -249,6 +294,10 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
         {{"record", "--iface", "lo", "--out", path, "--cpu", "4096"}, "--cpu: 4096 is none of the CPUs"},
         {{"record", "--iface", "lo"}, "--out"},
         {{"record", "--iface", "lo", "--out", path, "--tua", "3"}, "--tua"},
+        {{"record", "--iface", "lo", "--out", path, "--format", "bin"}, "must end with .bin"},
+        {{"record", "--iface", "lo", "--out", path, "--rotate"}, "--rotate: needs --max-samples"},
+        {{"record", "--iface", "lo", "--out", path, "--max-samples", "0"}, "--max-samples"},
+        {{"export", path, "--out", path + ".csv"}, "trace.csv: No such file"},
         {{"report", path}, "trace.csv: No such file"},
         {{"report", "/etc/hostname"}, "is not a trace"},
         {{"report", path, "--rate", "10GB/s"}, "--rate"},
@@ -262,6 +311,7 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
         CHECK(contains(outcome.errors, mistake.message));
         CHECK(outcome.output.empty());
         CHECK_FALSE(fs::exists(program.trace()));
+        CHECK_FALSE(fs::exists(path + ".csv"));
     }
 }
 

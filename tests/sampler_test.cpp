@@ -375,7 +375,16 @@ TEST_CASE("with SCHED_FIFO it samples, or says that it was refused and samples a
     CHECK((scheduling == "SCHED_FIFO 10" ||
            Catch::StartsWith("SCHED_OTHER (SCHED_FIFO was refused: ").match(scheduling)));
     CHECK(trace.samples.size() >= 2);
-    CHECK(trace.info.sampler == sampler.sampler);
+    CHECK(trace.info.sampler.scheduling == scheduling);
+    // The self-report of the sidecar is what the samples tell.
+    const TraceQuality quality = trace_quality(trace);
+    CHECK(trace.info.sampler.achieved_interval.p50 == quality.achieved_interval.p50);
+    CHECK(trace.info.sampler.achieved_interval.max == quality.achieved_interval.max);
+    CHECK(trace.info.sampler.read_width.max == quality.read_width.max);
+    CHECK(trace.info.sampler.gaps == quality.gaps.count);
+    CHECK(trace.info.sampler.longest_gap == quality.gaps.longest);
+    CHECK(trace.info.sampler.resolved_from == 10 * quality.achieved_interval.p50);
+    CHECK_FALSE(trace.info.sampler.refresh_period);
     CHECK(trace.info.sampler.sources == 1);
     CHECK(trace.info.sampler.cpu_share > 0);
 }

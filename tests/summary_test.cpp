@@ -65,7 +65,7 @@ TEST_CASE("the summary of bursts is what a hand computes", "[summary]") {
     // 1.25 MB arrive in 10 ms, 0.625 MB leave.
     CHECK(summary.backlog.at(0).bytes.estimate == Approx(625'000));
     CHECK(summary.bursts.count == 20);
-    CHECK(summary.bursts.median_length == 10ms);
+    CHECK(summary.bursts.length.p50 == 10ms);
     CHECK(summary.bursts.median_bytes == 1'250'000);
     CHECK(summary.warnings.empty());
 }

@@ -1,5 +1,6 @@
 #include "collectors/trace_file.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -188,7 +189,7 @@ TEST_CASE("an existing trace is not replaced unless asked", "[trace]") {
     CHECK(message_of([&] { TraceWriter(folder / "trace.csv"); }).find("trace.csv: File exists") !=
           std::string::npos);
     CHECK(read_trace(folder / "trace.csv").samples.size() == 2);
-    { const TraceWriter replaced(folder / "trace.csv", true); }
+    { const TraceWriter replaced(folder / "trace.csv", {.overwrite = true}); }
     CHECK(read_trace(folder / "trace.csv").samples.empty());
     CHECK_FALSE(fs::exists(folder / "trace.json")); // it explained the trace that is gone
 }
@@ -204,6 +205,126 @@ TEST_CASE("an output that cannot be written is named at once", "[trace]") {
 }
 
 TEST_CASE("a full disk is an error that names the file", "[trace]") {
-    const std::string message = message_of([] { TraceWriter("/dev/full", true); });
+    const std::string message = message_of([] { TraceWriter("/dev/full", {.overwrite = true}); });
     CHECK(message.find("write /dev/full: No space left on device") != std::string::npos);
+}
+
+TEST_CASE("a binary trace reads back as it was written, flags and all", "[trace][binary]") {
+    const TemporaryFolder folder;
+    const Trace written = example();
+    write_trace(folder / "trace.bin", written);
+    CHECK(fs::file_size(folder / "trace.bin") == 3 * 32); // the second sample has flags: one record more
+    const Trace read = read_trace(folder / "trace.bin");
+    CHECK(read.samples == written.samples);
+    CHECK(read.info == written.info);
+    const std::string sidecar = text_of(folder / "trace.json");
+    CHECK(sidecar.find("numpy_dtype") != std::string::npos);
+    CHECK(sidecar.find("<u4") != std::string::npos);
+}
+
+TEST_CASE("a record is little-endian t, widths, bytes", "[trace][binary]") {
+    const TemporaryFolder folder;
+    Trace trace;
+    trace.samples = {{0x0102, 3, 4, 5, 0x0600, 0}};
+    write_trace(folder / "trace.bin", trace);
+    const std::string bytes = text_of(folder / "trace.bin");
+    REQUIRE(bytes.size() == 32);
+    CHECK(bytes.substr(0, 8) == std::string("\x02\x01\0\0\0\0\0\0", 8));
+    CHECK(bytes.substr(8, 8) == std::string("\x03\0\0\0\x04\0\0\0", 8));
+    CHECK(bytes.substr(24, 8) == std::string("\0\x06\0\0\0\0\0\0", 8));
+}
+
+TEST_CASE("a binary trace that was cut anywhere holds all whole samples", "[trace][binary]") {
+    const TemporaryFolder folder;
+    write_trace(folder / "whole.bin", example());
+    const std::string whole = text_of(folder / "whole.bin");
+    for (std::size_t length = 0; length <= whole.size(); ++length) {
+        write_text(folder / "trace.bin", whole.substr(0, length));
+        // One record, then the marker with the flags of the second sample, then that sample.
+        CHECK(read_trace(folder / "trace.bin").samples.size() == (length < 32 ? 0 : length < 96 ? 1 : 2));
+    }
+}
+
+TEST_CASE("a sample that no record can hold becomes a gap", "[trace][binary]") {
+    const TemporaryFolder folder;
+    Trace trace;
+    trace.samples = {{0, 4'294'967'295U, 4'294'967'295U, 1, 2, missed_ticks},
+                     {10'000'000'000, 5, 5, 3, 4, 0}};
+    write_trace(folder / "trace.bin", trace);
+    CHECK(read_trace(folder / "trace.bin").samples ==
+          std::vector<Sample>{{10'000'000'000, 5, 5, 3, 4, missed_ticks | failed_reads}});
+}
+
+TEST_CASE("a trace goes on in further files, and is read as one", "[trace][parts]") {
+    for (const std::string extension : {"csv", "bin"}) {
+        const TemporaryFolder folder;
+        const fs::path path = folder / ("trace." + extension);
+        std::vector<Sample> samples;
+        for (std::int64_t i = 0; i < 10; ++i)
+            samples.push_back({i * 1000, 10, 10, static_cast<std::uint64_t>(i), 0, i == 4 ? 2U : 0U});
+        TraceWriter writer(path, {.max_samples = 4, .rotate = true});
+        writer.begin(example().info);
+        writer.append(std::span(samples).first(5));
+        writer.append(std::span(samples).subspan(5));
+        CHECK(read_trace(path).samples == samples); // as after SIGKILL
+        CHECK_FALSE(writer.full());
+        writer.finish("stopped", 0, 0);
+        CHECK(read_trace(path).samples == samples);
+        CHECK(read_trace(path).info.complete);
+        CHECK(part_path(path, 2) == folder / ("trace.2." + extension));
+        CHECK(fs::exists(folder / ("trace.2." + extension)));
+        CHECK_FALSE(fs::exists(folder / ("trace.3." + extension)));
+        CHECK(read_trace(folder / ("trace.1." + extension)).samples.size() == 4); // each can be read alone
+
+        // Its parts are no part of the trace that replaces it, and are not overtaken unasked.
+        fs::remove(path);
+        CHECK(message_of([&] { TraceWriter again(path); }).find("its part") != std::string::npos);
+        { TraceWriter again(path, {.overwrite = true}); }
+        CHECK(read_trace(path).samples.empty());
+    }
+}
+
+TEST_CASE("a full trace keeps what fits and says that it is full", "[trace][parts]") {
+    const TemporaryFolder folder;
+    TraceWriter writer(folder / "trace.csv", {.max_samples = 1});
+    CHECK_FALSE(writer.full());
+    writer.append(example().samples);
+    CHECK(writer.full());
+    CHECK(writer.written() == 1);
+    CHECK(read_trace(folder / "trace.csv").samples.size() == 1);
+}
+
+TEST_CASE("two traces never share a sidecar unawares", "[trace]") {
+    const TemporaryFolder folder;
+    write_trace(folder / "trace.csv", example());
+    CHECK(message_of([&] {
+              TraceWriter(folder / "trace.bin", {.overwrite = true});
+          }).find("has the same sidecar") != std::string::npos);
+    CHECK(read_trace(folder / "trace.csv").info.complete);
+    CHECK_FALSE(fs::exists(folder / "trace.bin"));
+}
+
+TEST_CASE("a trace is read in pieces, wherever they are cut", "[trace]") {
+    const TemporaryFolder folder;
+    Trace trace;
+    for (std::int64_t i = 0; i < 100'000; ++i) // 4 MB of text, 3 MB of records
+        trace.samples.push_back({i * 1'000'000, 1800, 1700, static_cast<std::uint64_t>(i) * 1'500'000'000'000,
+                                 1, i % 7 == 0 ? 1U : 0U});
+    for (const char* name : {"one.csv", "two.bin"}) {
+        write_trace(folder / name, trace);
+        std::vector<Sample> samples;
+        std::size_t largest = 0;
+        for_each_block(folder / name, [&](std::span<const Sample> block) {
+            largest = std::max(largest, block.size());
+            samples.insert(samples.end(), block.begin(), block.end());
+        });
+        CHECK(samples == trace.samples);
+        CHECK(largest < 60'000); // a MiB of the file at a time
+    }
+}
+
+TEST_CASE("a line without end is no trace and is not read into memory", "[trace]") {
+    const TemporaryFolder folder;
+    write_text(folder / "trace.csv", std::string(3 << 20, '7'));
+    CHECK(message_of([&] { read_trace(folder / "trace.csv"); }).find("is not a trace") != std::string::npos);
 }

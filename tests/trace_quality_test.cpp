@@ -68,14 +68,25 @@ TEST_CASE("an unfinished trace counts its missed ticks from the flags", "[qualit
     CHECK(trace_quality(trace).failed == 2);
 }
 
-TEST_CASE("a clipped trace holds the samples inside and counts its own missed ticks", "[quality]") {
+TEST_CASE("the quality of a part counts its own missed ticks, not those of the whole", "[quality]") {
     Trace trace = regular_trace(10, whole);
     trace.info.missed = 77;
-    const Trace part = clip(trace, 2ms, 5ms);
-    REQUIRE(part.samples.size() == 3); // 2, 3, 4; the one at 5 ms ends later
-    CHECK(part.samples.front().t_ns == 2'000'000);
-    CHECK(part.info.missed == 0);
-    CHECK(readings(trace, Direction::rx, 2ms, 5ms).size() == 3);
+    OnlineQuality part(trace.info);
+    part.add(std::span(trace.samples).subspan(2, 3));
+    CHECK(part.quality(false).samples == 3);
+    CHECK(part.quality(false).missed == 0);
+    CHECK(readings(trace, Direction::rx, 2ms, 5ms).size() == 3); // 2, 3, 4; the one at 5 ms ends later
+}
+
+TEST_CASE("samples that arrive in pieces give the quality of the whole", "[quality]") {
+    Trace trace = regular_trace(1000, [](std::int64_t i) { return whole(i / 50 * 6'250'000); });
+    trace.samples[500].t_ns += 300'000;
+    OnlineQuality pieces(trace.info);
+    for (std::size_t i = 0; i < 1000; i += 8)
+        pieces.add(std::span(trace.samples).subspan(i, 8));
+    CHECK(pieces.quality(true).lateness.max == 300us);
+    CHECK(pieces.quality(true).lateness.max == trace_quality(trace).lateness.max);
+    CHECK(pieces.quality(true).rx_refresh_period == 50ms);
 }
 
 TEST_CASE("an empty trace has no quality, and no crash", "[quality]") {

@@ -1,0 +1,54 @@
+#include "collectors/burst_statistics.hpp"
+
+#include <cmath>
+
+namespace collectors {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+Spread spread_of(const Histogram& values) {
+    return {nanoseconds{values.at_rank(values.count() / 2)}, nanoseconds{values.percentile(99)},
+            nanoseconds{values.most()}};
+}
+
+} // namespace
+
+BurstStatistics::BurstStatistics(double threshold_bits_per_second, nanoseconds merge_gap)
+    : threshold_bits_per_second_(threshold_bits_per_second), merge_gap_(merge_gap),
+      finder_(BitRate{static_cast<std::uint64_t>(std::llround(threshold_bits_per_second))}, merge_gap) {}
+
+void BurstStatistics::add(std::span<const Reading> readings) {
+    finder_.add(readings, [this](const Burst& burst) { count(burst); });
+}
+
+void BurstStatistics::count(const Burst& burst) {
+    lengths_.add(burst.length().count());
+    volumes_.add(std::llround(burst.bytes));
+    if (last_)
+        pauses_.add((burst.begin - last_->end).count());
+    last_ = burst;
+}
+
+BurstSummary BurstStatistics::summary(const BurstinessCurve& curve) const {
+    BurstStatistics all = *this;
+    all.finder_.finish([&all](const Burst& burst) { all.count(burst); }); // one may end with the trace
+    BurstSummary summary;
+    summary.threshold_bits_per_second = threshold_bits_per_second_;
+    summary.merge_gap = merge_gap_;
+    summary.count = all.lengths_.count();
+    summary.length = spread_of(all.lengths_);
+    summary.pause = spread_of(all.pauses_);
+    summary.median_bytes = static_cast<double>(all.volumes_.at_rank(all.volumes_.count() / 2));
+    summary.largest_bytes = static_cast<double>(all.volumes_.most());
+    if (curve.span.count() > 0)
+        summary.duty_cycle =
+            static_cast<double>(all.lengths_.total()) / static_cast<double>(curve.span.count());
+    if (curve.total_bytes > 0)
+        summary.share_of_bytes =
+            static_cast<double>(all.volumes_.total()) / static_cast<double>(curve.total_bytes);
+    return summary;
+}
+
+} // namespace collectors

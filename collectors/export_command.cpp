@@ -1,0 +1,42 @@
+#include "collectors/commands.hpp"
+#include "collectors/sidecar.hpp"
+#include "collectors/trace_file.hpp"
+
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace collectors {
+
+int export_command(const ExportSettings& settings) {
+    std::uint64_t count = 0;
+    TraceInfo info;
+    if (!std::filesystem::exists(settings.trace_path)) // before anything is created
+        throw UsageError(
+            fmt::format("open trace {}: No such file or directory", settings.trace_path.string()));
+    try {
+        info = read_trace_info(settings.trace_path);
+        // Next to each other, one sidecar explains both files; it stays as it is.
+        const bool shared = sidecar_path(settings.out) == sidecar_path(settings.trace_path);
+        if (settings.out == settings.trace_path)
+            throw UsageError(fmt::format("export: --out is the trace itself, {}", settings.out.string()));
+        TraceWriter writer(settings.out, {.overwrite = settings.overwrite, .keep_sidecar = shared});
+        for_each_block(settings.trace_path, [&](std::span<const Sample> samples) {
+            writer.append(samples);
+            count += samples.size();
+        });
+        if (!shared)
+            write_sidecar(sidecar_path(settings.out), settings.out, info);
+    } catch (const std::system_error& error) {
+        if (error.code() == std::errc::file_exists)
+            throw UsageError(error.what() +
+                             std::string("; choose another --out, or --overwrite to replace it"));
+        if (error.code() == std::errc::no_such_file_or_directory)
+            throw UsageError(error.what());
+        throw;
+    }
+    fmt::print("{}: {} samples of {}\n", settings.out.string(), count, settings.trace_path.string());
+    return 0;
+}
+
+} // namespace collectors

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "collectors/burstiness.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace collectors {
+
+/// B_max(r) for several rates while readings arrive, as `max_backlog` defines it. Holds 40 bytes per rate.
+class OnlineBacklog {
+public:
+    explicit OnlineBacklog(std::span<const BitRate> rates);
+
+    /// The next readings of the trace, in any number.
+    void add(std::span<const Reading> readings);
+    /// For rate i, of all readings so far.
+    Bounds backlog(std::size_t i) const;
+
+private:
+    void begin_segment(const Reading& first);
+
+    // One column per rate: the compiler works on several rates at once.
+    std::vector<double> bytes_per_ns_;
+    std::vector<double> best_start_; ///< largest r b_i - A_i
+    std::vector<double> queue_;      ///< Lindley
+    std::vector<double> certain_;
+    std::vector<double> likely_;
+    std::optional<Reading> origin_; ///< of the current segment
+    std::optional<Reading> last_;
+};
+
+} // namespace collectors

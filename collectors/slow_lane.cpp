@@ -1,0 +1,157 @@
+#include "collectors/slow_lane.hpp"
+
+#include "collectors/link_statistics.hpp"
+#include "collectors/monotonic_clock.hpp"
+#include "collectors/queue_statistics.hpp"
+#include "collectors/tcp_statistics.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace collectors {
+
+namespace {
+
+constexpr std::string_view format_name = "gradburst-slow/1";
+constexpr std::size_t column_count = 15;
+constexpr std::size_t backlog_column = 6;
+constexpr std::size_t first_tcp_column = 9;
+
+using Row = std::array<std::int64_t, column_count>;
+
+constexpr std::array<LaneColumn, column_count> columns{{
+    {"t_ns", "ns", "when it was read, CLOCK_MONOTONIC, from start_monotonic_ns"},
+    {"rx_drops", "packets", "dropped on arrival: no room, or nobody to take them"},
+    {"tx_drops", "packets", "dropped by the device on their way out"},
+    {"rx_errors", "packets", "arrived damaged"},
+    {"tx_errors", "packets", "could not be sent"},
+    {"rx_missed", "packets", "lost because the host was too slow for the device"},
+    {"queue_backlog_bytes", "bytes", "waiting in the outgoing queue at that moment"},
+    {"queue_drops", "packets", "dropped by the outgoing queue"},
+    {"queue_sent_bytes", "bytes", "left the outgoing queue, headers of each segment included"},
+    {"tcp_sent_segments", "segments", "of all connections of the network namespace"},
+    {"tcp_retransmits", "segments", "sent again"},
+    {"tcp_timeouts", "events", "retransmission timers that ran out"},
+    {"tcp_loss_probes", "events", "tail loss probes sent"},
+    {"ecn_marks_received", "packets", "arrived with the mark CE: a queue on their way was long"},
+    {"ecn_marks_echoed", "packets", "sent packets of which the receiver said that they were marked"},
+}};
+
+std::int64_t known(const std::optional<std::int64_t>& value) {
+    return value.value_or(-1);
+}
+
+std::int64_t whole(std::uint64_t value) {
+    return static_cast<std::int64_t>(value);
+}
+
+/// Everything that the lane reads, once for all interfaces.
+class SlowReader {
+public:
+    explicit SlowReader(const std::vector<std::string>& interfaces)
+        : links_(interfaces), queues_(interfaces), queue_values_(interfaces.size()),
+          link_values_(interfaces.size()) {}
+
+    /// False if the kernel answered nothing.
+    bool read() {
+        queue_answered_ = queues_.read(queue_values_) == 0;
+        const bool link_answered = links_.read(link_values_);
+        tcp_values_ = tcp_.read();
+        return queue_answered_ || link_answered;
+    }
+
+    Row row(std::size_t interface, std::int64_t t_ns) const {
+        Row row;
+        row.fill(-1);
+        row[0] = t_ns;
+        if (const auto& link = link_values_[interface]) {
+            row[1] = whole(link->rx_drops);
+            row[2] = whole(link->tx_drops);
+            row[3] = whole(link->rx_errors);
+            row[4] = whole(link->tx_errors);
+            row[5] = whole(link->rx_missed);
+        }
+        if (const auto& queue = queue_values_[interface]; queue_answered_ && queue) {
+            row[backlog_column] = whole(queue->backlog_bytes);
+            row[7] = whole(queue->drops);
+            row[8] = whole(queue->sent_bytes);
+        }
+        row[first_tcp_column] = known(tcp_values_.sent_segments);
+        row[10] = known(tcp_values_.retransmitted_segments);
+        row[11] = known(tcp_values_.timeouts);
+        row[12] = known(tcp_values_.loss_probes);
+        row[13] = known(tcp_values_.congestion_marks_received);
+        row[14] = known(tcp_values_.congestion_marks_echoed);
+        return row;
+    }
+
+private:
+    LinkReader links_;
+    QueueReader queues_;
+    TcpReader tcp_;
+    std::vector<std::optional<QueueStatistics>> queue_values_;
+    std::vector<std::optional<LinkStatistics>> link_values_;
+    TcpStatistics tcp_values_;
+    bool queue_answered_ = false;
+};
+
+} // namespace
+
+std::filesystem::path slow_path(const std::filesystem::path& trace_path) {
+    return std::filesystem::path(trace_path).replace_extension(".slow.csv");
+}
+
+std::unique_ptr<Lane> start_slow_lane(const std::vector<std::string>& interfaces,
+                                      const std::vector<std::filesystem::path>& paths, bool overwrite) {
+    auto reader = std::make_shared<SlowReader>(interfaces); // shared, because std::function copies
+    const std::int64_t start_ns = clock_ns();
+    Lane::Files files;
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        files.emplace_back(
+            paths[i],
+            LaneInfo{format_name,
+                     interfaces[i],
+                     {{"source", "RTM_GETSTATS, RTM_GETQDISC, /proc/net/snmp, /proc/net/netstat"},
+                      {"note", "-1: not known; it explains a trace and never enters E(tau)"}},
+                     columns,
+                     std::chrono::nanoseconds(slow_lane_interval).count(),
+                     start_ns},
+            overwrite);
+    return std::make_unique<Lane>(std::move(files), slow_lane_interval, start_ns,
+                                  [reader, start_ns](Lane::Files& lanes) {
+                                      const bool answered = reader->read();
+                                      const std::int64_t t_ns = clock_ns() - start_ns;
+                                      std::size_t number = 0;
+                                      for (LaneFile& file : lanes)
+                                          if (answered)
+                                              file.add(reader->row(number++, t_ns));
+                                          else
+                                              file.add_failure();
+                                      return answered;
+                                  });
+}
+
+std::vector<SlowTotal> slow_totals(const std::filesystem::path& path) {
+    const LaneTable table = read_lane_file(path, columns);
+    std::vector<SlowTotal> totals;
+    for (std::size_t column = 1; column < column_count; ++column) {
+        SlowTotal total{std::string(columns[column].name), std::string(columns[column].unit), 0,
+                        column == backlog_column, column >= first_tcp_column};
+        std::optional<std::int64_t> previous;
+        for (const std::vector<std::int64_t>& row : table.rows) {
+            const std::int64_t value = row[column];
+            if (value < 0)
+                continue;
+            if (total.is_level)
+                total.total = std::max(total.total, value);
+            else if (previous)
+                total.total += value >= *previous ? value - *previous : value;
+            previous = value;
+        }
+        if (previous)
+            totals.push_back(std::move(total));
+    }
+    return totals;
+}
+
+} // namespace collectors

@@ -1,0 +1,84 @@
+#include "collectors/summary_builder.hpp"
+
+#include "collectors/summary_warnings.hpp"
+
+#include <algorithm>
+
+namespace collectors {
+
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+
+/// Fine enough for the shortest period that the samples show, coarse enough for each cell to hold samples.
+nanoseconds series_cell(nanoseconds interval) {
+    return std::max<nanoseconds>(100us, 4 * interval);
+}
+
+} // namespace
+
+SummaryBuilder::SummaryBuilder(const TraceInfo& info, Direction direction, const SummarySettings& settings)
+    : info_(info), direction_(direction), settings_(settings), refresh_(info), quality_(info),
+      curve_(settings.windows), backlog_(settings.rates), dispersion_(settings.windows, info.interval),
+      series_(series_cell(info.interval)) {}
+
+/// The readings of the samples between `from` and `to`.
+std::vector<Reading> SummaryBuilder::inside(std::span<const Sample> samples, bool first_pass) {
+    samples_.clear();
+    std::vector<Reading> readings;
+    readings.reserve(samples.size());
+    for (const Sample& sample : samples) {
+        if (sample.t_ns < settings_.from.count() ||
+            sample.t_ns + sample.rx_width_ns + sample.tx_width_ns > settings_.to.count())
+            continue;
+        readings.push_back(reading_of(sample, direction_));
+        if (first_pass)
+            samples_.push_back(sample);
+    }
+    return readings;
+}
+
+void SummaryBuilder::add(std::span<const Sample> samples) {
+    refresh_.add(samples);
+    const std::vector<Reading> readings = inside(samples, true);
+    whole_ = whole_ && samples_.size() == samples.size();
+    quality_.add(samples_);
+    curve_.add(readings);
+    backlog_.add(readings);
+    dispersion_.add(readings);
+    series_.add(readings);
+}
+
+void SummaryBuilder::add_again(std::span<const Sample> samples) {
+    if (!bursts_)
+        bursts_.emplace(2 * 8 * curve_.curve().mean_bytes_per_second,
+                        std::max<nanoseconds>(2ms, 4 * quality_.quality(whole_).achieved_interval.p50));
+    bursts_->add(inside(samples, false));
+}
+
+InterfaceSummary SummaryBuilder::summary() const {
+    InterfaceSummary summary;
+    summary.host = info_.host;
+    summary.interface = info_.interface;
+    summary.direction = direction_;
+    summary.info = info_;
+    summary.quality = quality_.quality(whole_);
+    summary.refresh_period = refresh_.period(direction_);
+    summary.curve = curve_.curve(summary.refresh_period);
+    summary.nic_bytes = summary.curve.total_bytes;
+    summary.mean_bits_per_second = 8 * summary.curve.mean_bytes_per_second;
+    for (std::size_t i = 0; i < settings_.rates.size(); ++i)
+        summary.backlog.push_back({settings_.rates[i], backlog_.backlog(i)});
+    summary.dispersion = dispersion_.points();
+    summary.period = find_period(series_.bytes(), series_.cell());
+    // A counter that moves only now and then has a period of its own.
+    if (summary.refresh_period && summary.period && summary.period->length < 5 * *summary.refresh_period)
+        summary.period.reset();
+    if (bursts_)
+        summary.bursts = bursts_->summary(summary.curve);
+    summary.warnings = warnings_about(summary);
+    return summary;
+}
+
+} // namespace collectors

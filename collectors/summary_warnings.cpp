@@ -1,0 +1,49 @@
+#include "collectors/summary_warnings.hpp"
+
+#include <fmt/format.h>
+
+namespace collectors {
+
+namespace {
+
+constexpr double tolerable_share = 0.05; // of skipped ticks, or of time in gaps
+
+bool is_debug_build(const std::string& build_type) {
+    return !build_type.empty() && build_type != "Release" && build_type != "RelWithDebInfo" &&
+           build_type != "MinSizeRel";
+}
+
+} // namespace
+
+std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
+    const TraceQuality& quality = summary.quality;
+    std::vector<std::string> warnings;
+    if (!summary.info.complete)
+        warnings.push_back(fmt::format("INCOMPLETE TRACE: recording did not end properly ({})",
+                                       summary.info.reason.empty() ? "reason unknown" : summary.info.reason));
+    if (quality.missed_share() > tolerable_share)
+        warnings.push_back(
+            fmt::format("MISSED TICKS: {:.1f} % of all ticks were skipped; give the sampler CPU time or "
+                        "a longer interval",
+                        100 * quality.missed_share()));
+    if (quality.failed > 0)
+        warnings.push_back(fmt::format("FAILED READS: {} reads failed or were dropped", quality.failed));
+    // Few gaps widen the distance between the lower and the upper bound, which is shown; many hide what
+    // happened.
+    if (static_cast<double>(quality.gaps.total.count()) >
+        tolerable_share * static_cast<double>(quality.span.count()))
+        warnings.push_back(fmt::format(
+            "GAPS: {} gaps, {} in total, the longest {}: when bytes passed within them is not known",
+            quality.gaps.count, format_duration(quality.gaps.total), format_duration(quality.gaps.longest)));
+    if (summary.refresh_period)
+        warnings.push_back(fmt::format(
+            "SLOW COUNTER: it moves only every {}; nothing below {} can be resolved",
+            format_duration(*summary.refresh_period), format_duration(summary.curve.resolved_from)));
+    if (is_debug_build(summary.info.build_type))
+        warnings.push_back(
+            fmt::format("DEBUG BUILD: recorded by a {} build; its timing is not that of a release build",
+                        summary.info.build_type));
+    return warnings;
+}
+
+} // namespace collectors

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# What may happen to an interface and to the disk while it is recorded: device_changes_test.sh GRADBURST_COLLECT.
+# In namespaces of its own, also without root. Exit code 77 = skipped, with a reason.
+set -uo pipefail
+
+collect=$(readlink -f "${1:?path of gradburst-collect}")
+if [[ ${2:-} != inside ]]; then
+  command -v ip >/dev/null || { echo "skipped: no ip"; exit 77; }
+  unshare -Urnm --kill-child true 2>/dev/null || { echo "skipped: no user namespaces"; exit 77; }
+  exec unshare -Urnm --kill-child "$0" "$collect" inside
+fi
+
+mount -t tmpfs tmpfs /mnt && mount -t sysfs sysfs /sys 2>/dev/null || { echo "skipped: no mounts in here"; exit 77; }
+cd /mnt || exit 1
+ip link add va type veth peer name vb 2>/mnt/output || { echo "skipped: no veth: $(<output)"; exit 77; }
+for link in lo va vb; do ip link set "$link" up; done
+
+failures=0
+check() { # RULE COMMAND...: the rule holds when the command succeeds
+  local rule=$1
+  shift
+  if "$@"; then echo "ok: $rule"; else echo "FAILED: $rule" >&2; cat output >&2; failures=$((failures + 1)); fi
+}
+equal() { [[ $1 == "$2" ]] || { echo "'$1' is not '$2'" >&2; return 1; }; }
+says() { grep -q -- "$1" output; }
+sidecar() { grep -qE "\"$2\": $3" "$1"; } # FILE KEY VALUE
+
+record() { # NAME IFACE: starts a recording; it is in the middle of it when this returns
+  mkdir -p "$1"
+  "$collect" record --iface "$2" --interval 1ms --no-slow-lane --out "$1/t.csv" >output 2>&1 &
+  recorder=$!
+  for _ in $(seq 200); do
+    [[ $(cat "$1"/t*.csv 2>/dev/null | wc -c) -gt 400 ]] && return
+    sleep 0.02
+  done
+}
+stop() { # leaves the exit code in $code
+  sleep 0.3
+  kill -TERM "$recorder"
+  code=0
+  wait "$recorder" || code=$?
+}
+
+record renamed va
+ip link set va down && ip link set va name vx && ip link set vx up
+stop
+check "a recording goes on when the interface is renamed" equal $code 0
+check "no read fails meanwhile" sidecar renamed/t.json failed 0
+ip link set vx down && ip link set vx name va && ip link set va up
+
+record returned va
+ip link del va
+sleep 0.2
+ip link add va type veth peer name vb
+stop
+check "an interface that comes back is recorded again" equal $code 0
+check "what came after it is a new segment after failed reads" grep -qE ',[67]$' returned/t.csv
+
+record gone '[vl][ao]'
+ip link del va
+stop
+check "an interface that is gone at the end is told by the exit code" equal $code 1
+check "and by its name" says "reading the counters of va failed at the end"
+check "its trace is finished" sidecar gone/t.va.json complete true
+check "the other interface is not disturbed" sidecar gone/t.lo.json failed 0
+check "both can be reported" eval '"$collect" report gone/t.va.csv >output && "$collect" report gone/t.lo.csv >output'
+
+ip link add va type veth peer name vb
+unshare -n sleep 20 &
+other=$!
+record moved va
+sleep 0.1
+ip link set va netns $other 2>output
+stop
+kill $other
+check "a recording ends properly when the interface moves to another namespace" sidecar moved/t.json complete true
+check "exit code 0 if its counters could still be read, 1 otherwise" test $code -le 1
+
+ip link del vb 2>/dev/null
+ip link add va type veth peer name vb
+record down va
+stop
+check "an interface without carrier gives a finished trace" equal $code 0
+"$collect" report down/t.csv --json >output 2>&1
+check "its report is valid and holds no number that is none" eval '! grep -qiE "[^a-z](nan|inf)[^a-z]" output'
+
+mkdir full && mount -t tmpfs -o size=64k tmpfs full
+"$collect" record --iface lo --interval 100us --duration 20s --no-slow-lane --out full/t.csv >output 2>&1
+code=$?
+check "a disk that fills up ends the recording with exit code 1" equal $code 1
+check "and says why" says "No space left on device"
+check "what was written is readable" eval '"$collect" report full/t.csv >output'
+
+exit $((failures > 0))
