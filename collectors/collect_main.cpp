@@ -33,7 +33,10 @@ constexpr const char* examples =
     "  gradburst-collect record --iface eth0 --interval 500us --duration 10s --out trace.csv\n"
     "  gradburst-collect record --iface 'eth*' --out trace.csv     (trace.eth0.csv, trace.eth1.csv ...)\n"
     "  gradburst-collect report trace.csv --tau 5ms,50ms --rate 10Gbit\n"
-    "  gradburst-collect report trace.csv --from 1s --to 9s --json > report.json\n\n"
+    "  gradburst-collect report trace.csv --from 1s --to 9s --json > report.json\n"
+    "  gradburst-collect record --iface eth0 --interval 100us --out long.bin --prometheus\n"
+    "  gradburst-collect export long.bin --out long.csv\n"
+    "  gradburst-collect sum trace.eth0.csv trace.eth1.csv --tau 5ms\n\n"
     "Exit codes: 0 done; 1 something failed; 2 a mistake in the command line (option, interface, file).\n"
     "The manual page is gradburst-collect(1).";
 
@@ -65,6 +68,8 @@ struct RecordOptions {
     std::string format;
     std::uint64_t max_samples = 0;
     bool rotate = false;
+    CLI::Option* serve = nullptr;
+    std::string prometheus = "127.0.0.1:9464";
     bool overwrite = false;
     bool fifo = false;
     std::optional<int> cpu;
@@ -91,6 +96,8 @@ struct RecordOptions {
         if (rotate && max_samples == 0)
             throw UsageError("--rotate: needs --max-samples, the samples in one file");
         settings.rotate = rotate;
+        if (serve->count() > 0)
+            settings.prometheus = prometheus;
         settings.overwrite = overwrite;
         settings.fifo = fifo;
         settings.cpu = cpu;
@@ -122,6 +129,32 @@ struct ReportOptions {
             settings.to = parsed("--to", to, parse_duration);
         if (settings.from >= settings.to)
             throw UsageError("--from must be before --to");
+        settings.json = json;
+        return settings;
+    }
+};
+
+struct SumOptions {
+    std::vector<std::string> trace_paths;
+    std::vector<std::string> offsets;
+    std::string offset_error = "0s";
+    std::vector<std::string> windows;
+    std::vector<std::string> rates;
+    bool json = false;
+
+    SumSettings settings() const {
+        SumSettings settings;
+        settings.trace_paths.assign(trace_paths.begin(), trace_paths.end());
+        for (const std::string& offset : offsets) {
+            const bool negative = offset.starts_with('-');
+            const auto length = parsed("--offset", offset.substr(negative ? 1 : 0), parse_duration);
+            settings.offsets.push_back(negative ? -length : length);
+        }
+        settings.offset_error = parsed("--offset-error", offset_error, parse_duration);
+        for (const std::string& window : windows)
+            settings.windows.push_back(parsed_length("--tau", window));
+        for (const std::string& rate : rates)
+            settings.rates.push_back(parsed("--rate", rate, parse_bit_rate));
         settings.json = json;
         return settings;
     }
@@ -163,6 +196,13 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
             "end the recording after that many; with --rotate go on in the next file, <out>.1.csv ...")
         ->check(CLI::PositiveNumber);
     command->add_flag("--rotate", options.rotate, "see --max-samples; `report <out>.csv` reads all files");
+    options.serve =
+        command
+            ->add_option("--prometheus", options.prometheus,
+                         "serve current rates, peak to mean over the last 10 s, missed samples and drops at "
+                         "http://ADDR:PORT/metrics meanwhile; on 127.0.0.1:9464 if nothing is given")
+            ->expected(0, 1)
+            ->type_name("ADDR:PORT");
     command->add_flag("--overwrite", options.overwrite, "replace an existing trace");
     command->add_flag("--fifo", options.fifo,
                       "real-time scheduling (SCHED_FIFO) for the sampler, from an interval of 1ms on; stays "
@@ -195,6 +235,27 @@ CLI::App* add_report(CLI::App& app, ReportOptions& options) {
     return command;
 }
 
+CLI::App* add_sum(CLI::App& app, SumOptions& options) {
+    CLI::App* command =
+        app.add_subcommand("sum", "Say how bursty the traffic of several traces is together.");
+    command->add_option("traces", options.trace_paths, "files that `record` wrote at the same time")
+        ->required()
+        ->expected(2, 10'000);
+    command
+        ->add_option(
+            "--offset", options.offsets,
+            "for each trace but the first: what to add to its host's monotonic clock to get that of the "
+            "first one's, e.g. --offset=-1.25ms; needed for other hosts")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command->add_option("--offset-error", options.offset_error, "how far off these may be, either way")
+        ->capture_default_str();
+    command->add_option("--tau", options.windows, "see report")->delimiter(',')->allow_extra_args(false);
+    command->add_option("--rate", options.rates, "see report")->delimiter(',')->allow_extra_args(false);
+    command->add_flag("--json", options.json, "JSON on stdout instead of text");
+    return command;
+}
+
 CLI::App* add_export(CLI::App& app, ExportSettings& settings) {
     CLI::App* command =
         app.add_subcommand("export", "Write a trace in the other format: binary as CSV, or back.");
@@ -215,6 +276,8 @@ int run(int argc, char** argv) {
     const CLI::App* report_app = add_report(app, report);
     app.add_subcommand("interfaces",
                        "List the interfaces and RDMA ports of this host with state, speed and driver.");
+    SumOptions sum;
+    const CLI::App* sum_app = add_sum(app, sum);
     ExportSettings exported;
     const CLI::App* export_app = add_export(app, exported);
     try {
@@ -226,6 +289,8 @@ int run(int argc, char** argv) {
         return record_command(record.settings());
     if (report_app->parsed())
         return report_command(report.settings());
+    if (sum_app->parsed())
+        return sum_command(sum.settings());
     if (export_app->parsed())
         return export_command(exported);
     return interfaces_command();

@@ -30,6 +30,7 @@ struct RecordSettings {
     std::optional<int> cpu;                   ///< to which the sampling thread is pinned
     std::optional<std::uint64_t> max_samples; ///< in one file
     bool rotate = false;                      ///< go on in further files
+    std::optional<std::string> prometheus; ///< ADDR:PORT where metrics are served meanwhile
     bool queue = false;                       ///< sample the interface's queue too, beside the trace
     bool slow_lane = true;                    ///< drops, errors and TCP's counters, beside the trace
     std::chrono::nanoseconds queue_interval{std::chrono::milliseconds(5)};
@@ -44,6 +45,16 @@ struct ReportSettings {
     bool json = false;
 };
 
+struct SumSettings {
+    std::vector<std::filesystem::path> trace_paths; ///< two or more
+    /// Of each trace but the first: what to add to its host's CLOCK_MONOTONIC to get that of the first one's.
+    std::vector<std::chrono::nanoseconds> offsets;
+    std::chrono::nanoseconds offset_error{0}; ///< of these, either way
+    std::vector<std::chrono::nanoseconds> windows;
+    std::vector<BitRate> rates;
+    bool json = false;
+};
+
 struct ExportSettings {
     std::filesystem::path trace_path;
     std::filesystem::path out;
@@ -55,6 +66,8 @@ struct ExportSettings {
 int record_command(const RecordSettings& settings);
 /// Prints what a trace says.
 int report_command(const ReportSettings& settings);
+/// Prints what several traces say together.
+int sum_command(const SumSettings& settings);
 /// Writes a trace in the format that the name of the new file asks for.
 int export_command(const ExportSettings& settings);
 /// Lists the interfaces of this host.

@@ -1,6 +1,7 @@
 #include "collectors/commands.hpp"
 #include "collectors/interface_selection.hpp"
 #include "collectors/monotonic_clock.hpp"
+#include "collectors/prometheus_server.hpp"
 #include "collectors/queue_lane.hpp"
 #include "collectors/rdma_counters.hpp"
 #include "collectors/record_summary.hpp"
@@ -104,7 +105,26 @@ SamplerOptions options_of(const RecordSettings& settings) {
     return options;
 }
 
-std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std::vector<Target>& targets) {
+/// One interface after the other, in the order of the targets; nullptr if nobody wants it.
+std::unique_ptr<PrometheusServer> start_server(const RecordSettings& settings,
+                                               const std::vector<Target>& targets) {
+    if (!settings.prometheus)
+        return nullptr;
+    std::vector<TraceInfo> infos;
+    for (const Target& target : targets) {
+        infos.emplace_back();
+        infos.back().host = host_name();
+        infos.back().interface = target.interface.name;
+        infos.back().driver = target.interface.driver;
+        infos.back().interval = settings.interval;
+    }
+    auto server = std::make_unique<PrometheusServer>(*settings.prometheus, infos);
+    fmt::print(stderr, "metrics at {}\n", server->url());
+    return server;
+}
+
+std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std::vector<Target>& targets,
+                                       const PrometheusServer* server) {
     std::vector<SamplerSource> sources;
     for (const Target& target : targets) {
         TraceInfo info;
@@ -117,6 +137,8 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std
         ChosenSource chosen = choose_source(target.interface.name, settings.source, settings.folders);
         info.source_reason = chosen.reason;
         sources.push_back({std::move(chosen.source), target.trace_path, std::move(info)});
+        if (server != nullptr)
+            sources.back().observer = server->observer(sources.size() - 1);
     }
     return checking_paths(
         [&] { return std::make_unique<Sampler>(std::move(sources), options_of(settings)); });
@@ -199,7 +221,8 @@ int record_command(const RecordSettings& settings) {
     options_of(settings);
     const std::vector<Target> targets = targets_of(settings);
     warn_about_affinity();
-    const std::unique_ptr<Sampler> sampler = start_sampler(settings, targets);
+    const std::unique_ptr<PrometheusServer> server = start_server(settings, targets);
+    const std::unique_ptr<Sampler> sampler = start_sampler(settings, targets, server.get());
     const std::unique_ptr<Lane> queues = start_queues(settings, targets);
     const std::unique_ptr<Lane> slow = start_slow(settings, targets);
     print_start(settings, targets);

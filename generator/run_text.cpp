@@ -313,8 +313,8 @@ std::string prometheus_text(const RunRecord& record) {
         fmt::format("gradburst_run_complete{{{}}} {}\n", job, record.status == RunStatus::complete ? 1 : 0));
     if (statistics.iteration_seconds)
         gauge("iteration_seconds", "Iteration time of the slowest rank",
-              fmt::format("gradburst_iteration_seconds{{{0},quantile=\"0.5\"}} {1}\n"
-                          "gradburst_iteration_seconds{{{0},quantile=\"0.99\"}} {2}\n",
+              fmt::format("gradburst_iteration_seconds{{{0},percentile=\"50\"}} {1}\n"
+                          "gradburst_iteration_seconds{{{0},percentile=\"99\"}} {2}\n",
                           job, statistics.iteration_seconds->p50, statistics.iteration_seconds->p99));
     std::string bandwidths;
     for (const CollectiveStatistics& each : statistics.collectives)

@@ -204,6 +204,42 @@ TEST_CASE("a binary recording reports and exports what a CSV would", "[cli]") {
     CHECK(read_trace(elsewhere).info == read_trace(binary).info);
 }
 
+TEST_CASE("sum adds up traces of one host, and of others only with the offsets of their clocks", "[cli]") {
+    const Program program;
+    const auto write = [&](const std::string& name, const std::string& host, std::int64_t start_ns) {
+        Trace trace;
+        trace.info.host = host;
+        trace.info.interface = name;
+        trace.info.complete = true;
+        trace.info.interval = 1ms;
+        trace.info.start_monotonic_ns = start_ns;
+        for (std::int64_t i = 0; i < 1000; ++i)
+            trace.samples.push_back({i * 1'000'000, 1000, 1000, 0, static_cast<std::uint64_t>(i) * 1000, 0});
+        write_trace(program.folder() + "/" + name + ".csv", trace);
+        return program.folder() + "/" + name + ".csv";
+    };
+    const std::string first = write("eth0", "node-a", 5'000'000);
+    const std::string second = write("eth1", "node-a", 5'000'000);
+    const std::string other = write("eth2", "node-b", 905'000'000);
+
+    const Outcome together = program.run({"sum", first, second, "--tau", "100ms", "--json"});
+    INFO(together.errors);
+    REQUIRE(together.exit_code == 0);
+    const auto tx = nlohmann::json::parse(together.output)["interfaces"][0];
+    CHECK(tx["interface"] == "node-a:eth0 + node-a:eth1");
+    CHECK(tx["nic_bytes"] == 2 * 999'000);
+    CHECK(tx["burstiness"][0]["ptm_estimate"].get<double>() == Approx(1).epsilon(0.01));
+
+    const Outcome refused = program.run({"sum", first, other});
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.errors, "is of host node-b"));
+    const Outcome given = program.run({"sum", first, other, "--offset=-900ms", "--offset-error", "10us"});
+    INFO(given.errors);
+    CHECK(given.exit_code == 0);
+    CHECK(contains(given.output, "clock offset -900000000 ns +- 10000 ns"));
+    CHECK(program.run({"sum", first, second, other, "--offset=-900ms"}).exit_code == 2); // one for each
+}
+
 TEST_CASE("a recording ends after --max-samples, or goes on in further files", "[cli]") {
     const Program program;
     const Outcome limited = program.record({"--max-samples", "50", "--interval", "1ms", "--duration", "10s"});

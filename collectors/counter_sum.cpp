@@ -1,0 +1,122 @@
+#include "collectors/counter_sum.hpp"
+
+#include "collectors/segments.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace collectors {
+
+namespace {
+
+/// One trace's readings in the time of the sum, and how far they have been used.
+struct Lane {
+    std::vector<Reading> readings;
+    std::size_t at = 0;
+
+    /// Goes on to the reading nearest to `instant`; true if the counter started anew on the way.
+    bool advance_to(double instant) {
+        bool anew = false;
+        const auto distance = [&](std::size_t i) { return std::abs(midpoint_ns(readings[i]) - instant); };
+        while (at + 1 < readings.size() && distance(at + 1) <= distance(at)) {
+            anew = anew || starts_segment(readings[at + 1], readings[at]);
+            ++at;
+        }
+        return anew;
+    }
+    const Reading& reading() const { return readings[at]; }
+};
+
+Lane lane_of(const SumPart& part, Direction direction) {
+    Lane lane{readings(*part.trace, direction)};
+    for (Reading& reading : lane.readings) {
+        reading.begin_ns += (part.offset - part.uncertainty).count();
+        reading.end_ns += (part.offset + part.uncertainty).count();
+    }
+    return lane;
+}
+
+/// Only what lies in the time that all traces cover.
+void keep_common(std::vector<Lane>& lanes) {
+    double from = std::numeric_limits<double>::lowest();
+    double to = std::numeric_limits<double>::max();
+    for (const Lane& lane : lanes) {
+        if (lane.readings.empty())
+            throw std::invalid_argument("a trace without samples has no sum with others");
+        from = std::max(from, midpoint_ns(lane.readings.front()));
+        to = std::min(to, midpoint_ns(lane.readings.back()));
+    }
+    if (from >= to)
+        throw std::invalid_argument("the traces have no time in common; is an offset wrong?");
+    for (Lane& lane : lanes)
+        std::erase_if(lane.readings, [&](const Reading& reading) {
+            return midpoint_ns(reading) < from || midpoint_ns(reading) > to;
+        });
+    if (std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.readings.empty(); }))
+        throw std::invalid_argument("a trace has no sample in the time that all cover");
+}
+
+TraceInfo info_of(std::span<const SumPart> parts) {
+    TraceInfo info = parts.front().trace->info;
+    info.interface.clear();
+    info.missed = info.failed = 0;
+    for (const SumPart& part : parts) {
+        const TraceInfo& each = part.trace->info;
+        info.interface +=
+            fmt::format("{}{}:{}", info.interface.empty() ? "" : " + ", each.host, each.interface);
+        info.interval = std::max(info.interval, each.interval);
+        info.missed += each.missed;
+        info.failed += each.failed;
+        info.complete = info.complete && each.complete;
+        if (each.driver != info.driver)
+            info.driver.clear(); // one slow counter makes the sum slow
+        if (each.byte_unit != info.byte_unit)
+            info.byte_unit = "different units: see the sidecars";
+    }
+    info.host = "sum";
+    return info;
+}
+
+} // namespace
+
+Trace sum_of(std::span<const SumPart> parts, Direction direction) {
+    std::vector<Lane> lanes;
+    for (const SumPart& part : parts)
+        lanes.push_back(lane_of(part, direction));
+    keep_common(lanes);
+    const auto pace = std::min_element(lanes.begin(), lanes.end(), [](const Lane& left, const Lane& right) {
+                          return left.readings.size() < right.readings.size();
+                      })->readings;
+    Trace sum{info_of(parts), {}};
+    std::uint32_t flags = 0;
+    for (const Reading& leading : pace) {
+        Reading whole{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min(), 0,
+                      false};
+        for (Lane& lane : lanes) {
+            if (lane.advance_to(midpoint_ns(leading)))
+                flags |= SampleFlag::new_segment;
+            whole.begin_ns = std::min(whole.begin_ns, lane.reading().begin_ns);
+            whole.end_ns = std::max(whole.end_ns, lane.reading().end_ns);
+            whole.bytes += lane.reading().bytes;
+        }
+        const std::int64_t width = whole.end_ns - whole.begin_ns;
+        if (width > std::numeric_limits<std::uint32_t>::max()) { // a hole of seconds in one of them
+            flags |= SampleFlag::failed_reads;
+            continue;
+        }
+        Sample sample{.t_ns = whole.begin_ns, .flags = flags};
+        (direction == Direction::rx ? sample.rx_width_ns : sample.tx_width_ns) =
+            static_cast<std::uint32_t>(width);
+        (direction == Direction::rx ? sample.rx_bytes : sample.tx_bytes) = whole.bytes;
+        sum.samples.push_back(sample);
+        flags = 0;
+    }
+    return sum;
+}
+
+} // namespace collectors

@@ -1,0 +1,88 @@
+#include "collectors/commands.hpp"
+#include "collectors/counter_sum.hpp"
+#include "collectors/summary.hpp"
+#include "collectors/summary_json.hpp"
+#include "collectors/trace_file.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace collectors {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// In the time of the first trace. Hosts' clocks differ by what nobody can guess: it must be given.
+std::vector<SumPart> parts_of(const SumSettings& settings, const std::vector<Trace>& traces) {
+    if (!settings.offsets.empty() && settings.offsets.size() + 1 != traces.size())
+        throw UsageError(fmt::format("--offset: {} given for {} traces; each but the first needs one",
+                                     settings.offsets.size(), traces.size()));
+    const TraceInfo& first = traces.front().info;
+    std::vector<SumPart> parts;
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+        const TraceInfo& info = traces[i].info;
+        const bool given = i > 0 && !settings.offsets.empty();
+        if (info.host != first.host && !given)
+            throw UsageError(fmt::format(
+                "{} is of host {}, {} of {}: give the offset of its clock with --offset",
+                settings.trace_paths[i].string(), info.host, settings.trace_paths[0].string(), first.host));
+        const nanoseconds between_starts(info.start_monotonic_ns - first.start_monotonic_ns);
+        const nanoseconds offset = given ? settings.offsets[i - 1] : nanoseconds(0);
+        parts.push_back(
+            {&traces[i], between_starts + offset, given ? settings.offset_error : nanoseconds(0)});
+    }
+    return parts;
+}
+
+} // namespace
+
+int sum_command(const SumSettings& settings) {
+    std::vector<Trace> traces;
+    std::vector<InterfaceSummary> summaries;
+    std::vector<SumPart> parts;
+    const std::span<const nanoseconds> windows =
+        settings.windows.empty() ? standard_windows() : std::span(settings.windows);
+    try {
+        for (const std::filesystem::path& path : settings.trace_paths)
+            traces.push_back(read_trace(path));
+        parts = parts_of(settings, traces);
+        for (const Direction direction : {Direction::tx, Direction::rx})
+            summaries.push_back(summarize(sum_of(parts, direction), direction, nanoseconds::min(),
+                                          nanoseconds::max(), windows, settings.rates));
+    } catch (const std::exception& error) { // the user's files, whatever is wrong with them
+        throw UsageError(error.what());
+    }
+
+    nlohmann::ordered_json terms = nlohmann::ordered_json::array();
+    nlohmann::ordered_json interfaces = nlohmann::ordered_json::array();
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const TraceInfo& info = traces[i].info;
+        const nanoseconds offset =
+            i > 0 && !settings.offsets.empty() ? settings.offsets[i - 1] : nanoseconds(0);
+        terms.push_back(
+            {{"trace", settings.trace_paths[i].string()},
+             {"host", info.host},
+             {"interface", info.interface},
+             {"clock_offset_seconds", std::chrono::duration<double>(offset).count()},
+             {"clock_offset_error_seconds", std::chrono::duration<double>(parts[i].uncertainty).count()}});
+        if (!settings.json)
+            fmt::print("{}: {} of {}, clock offset {} ns +- {} ns\n", settings.trace_paths[i].string(),
+                       info.interface, info.host, offset.count(), parts[i].uncertainty.count());
+    }
+    for (const InterfaceSummary& summary : summaries)
+        if (settings.json)
+            interfaces.push_back(summary_json(summary));
+        else
+            fmt::print("\n{}", summary_text(summary));
+    if (settings.json) {
+        const nlohmann::ordered_json document{{"format", "gradburst-trace-report/1"},
+                                              {"version", GRADBURST_VERSION},
+                                              {"sum_of", terms},
+                                              {"interfaces", interfaces}};
+        fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    }
+    return 0;
+}
+
+} // namespace collectors

@@ -1,0 +1,108 @@
+#include "collectors/burstiness.hpp"
+#include "collectors/counter_sum.hpp"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "catch.hpp"
+
+using namespace collectors;
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+
+namespace {
+
+Trace trace_of(const std::vector<std::pair<std::int64_t, std::uint64_t>>& readings,
+               std::uint32_t width = 10) {
+    Trace trace;
+    trace.info.host = "node-a";
+    trace.info.interface = "eth0";
+    trace.info.complete = true;
+    for (const auto& [t, bytes] : readings)
+        trace.samples.push_back({t, 0, width, 0, bytes, 0});
+    return trace;
+}
+
+} // namespace
+
+TEST_CASE("a sum adds the nearest readings, in the window that holds both", "[sum]") {
+    const Trace first = trace_of({{0, 100}, {1000, 200}, {2000, 300}});
+    const Trace second = trace_of({{5, 7}, {1030, 17}, {1995, 27}});
+    const std::vector<SumPart> parts{{&first}, {&second}};
+    const Trace sum = sum_of(parts, Direction::tx);
+    // In common are the midpoints from 10 to 2000: the first reading of the one and the last of the other
+    // drop out. The pace is that of the first trace, [1000, 1010] and nothing else: [1000, 1040], 200 + 17.
+    REQUIRE(sum.samples.size() == 1);
+    CHECK(sum.samples[0].t_ns == 1000);
+    CHECK(sum.samples[0].tx_width_ns == 40);
+    CHECK(sum.samples[0].tx_bytes == 217);
+    CHECK(sum.info.interface == "node-a:eth0 + node-a:eth0");
+}
+
+TEST_CASE("a known offset moves a trace, and its uncertainty widens every window", "[sum]") {
+    const Trace first = trace_of({{0, 1}, {1000, 2}, {2000, 3}});
+    const Trace second = trace_of({{500'000, 10}, {501'000, 20}, {502'000, 30}});
+    const std::vector<SumPart> parts{{&first}, {&second, -500'000ns, 3ns}};
+    const Trace sum = sum_of(parts, Direction::tx);
+    REQUIRE(sum.samples.size() == 3);
+    CHECK(sum.samples[1].t_ns == 997);
+    CHECK(sum.samples[1].tx_width_ns == 16);
+    CHECK(sum.samples[1].tx_bytes == 22);
+    const std::vector<SumPart> apart{{&first}, {&second}};
+    CHECK_THROWS_AS(sum_of(apart, Direction::tx), std::invalid_argument);
+}
+
+TEST_CASE("a counter that started anew starts the sum anew", "[sum]") {
+    const Trace first = trace_of({{0, 100}, {1000, 200}, {2000, 300}, {3000, 400}});
+    const Trace second = trace_of({{0, 5000}, {1000, 5010}, {2000, 0}, {3000, 10}});
+    const std::vector<SumPart> parts{{&first}, {&second}};
+    const Trace sum = sum_of(parts, Direction::tx);
+    REQUIRE(sum.samples.size() == 4);
+    CHECK(sum.samples[1].flags == 0);
+    CHECK(sum.samples[2].flags == new_segment);
+    CHECK(burstiness_curve(readings(sum, Direction::tx), std::vector<nanoseconds>{1ms}).total_bytes ==
+          110 + 110);
+}
+
+TEST_CASE("bounds of a sum hold for the true sum, whatever the readings and the clock's error", "[sum]") {
+    // Two lines of 1 and 2 bytes per ns that send in turns; the second host's clock is wrong by up to 40 ns.
+    std::mt19937_64 random(21);
+    const auto below = [&](std::int64_t limit) {
+        return std::uniform_int_distribution<std::int64_t>(0, limit - 1)(random);
+    };
+    const auto first_at = [](std::int64_t t) {
+        return t / 2000 * 1000 + std::min<std::int64_t>(t % 2000, 1000);
+    };
+    const auto second_at = [](std::int64_t t) {
+        return 2 * (t / 2000 * 1000 + std::max<std::int64_t>(t % 2000 - 1000, 0));
+    };
+    for (int round = 0; round < 100; ++round) {
+        const std::int64_t error = below(81) - 40;
+        const auto record = [&](auto value_at, std::int64_t clock_error) {
+            Trace trace;
+            for (std::int64_t t = below(50); t < 60'000;) {
+                const std::int64_t width = below(30);
+                const auto value = static_cast<std::uint64_t>(value_at(t + below(width + 1)));
+                trace.samples.push_back({t + clock_error, 0, static_cast<std::uint32_t>(width), 0, value, 0});
+                t += width + 50 + below(100) + (below(40) == 0 ? 1500 : 0);
+            }
+            return trace;
+        };
+        const Trace first = record(first_at, 0);
+        const Trace second = record(second_at, error);
+        const std::vector<SumPart> parts{{&first}, {&second, 0ns, 40ns}};
+        const auto sum = readings(sum_of(parts, Direction::tx), Direction::tx);
+        for (const std::int64_t window : {200, 1000, 1700, 5000}) {
+            const Bounds bounds = burstiness_curve(sum, std::vector{nanoseconds(window)}).points[0].bytes;
+            // In windows inside the recorded time; the traffic repeats each 2000 ns, so that all phases are
+            // there.
+            std::int64_t most = 0;
+            for (std::int64_t t = 4000; t < 6000; ++t)
+                most =
+                    std::max(most, first_at(t + window) + second_at(t + window) - first_at(t) - second_at(t));
+            REQUIRE(bounds.lower <= static_cast<double>(most));
+            REQUIRE(bounds.upper >= static_cast<double>(most));
+        }
+    }
+}
