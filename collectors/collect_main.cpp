@@ -1,5 +1,5 @@
 #include "collectors/commands.hpp"
-#include "collectors/sysfs_counters.hpp"
+#include "collectors/interfaces.hpp"
 
 #include <exception>
 #include <functional>
@@ -14,9 +14,9 @@ namespace {
 using namespace collectors;
 
 constexpr const char* description =
-    "gradburst-collect - record the byte counters of a network interface and say how bursty its traffic "
+    "gradburst-collect - record the byte counters of network interfaces and say how bursty their traffic "
     "is\n\n"
-    "It reads rx_bytes and tx_bytes of an interface many times a second, into a CSV file with a JSON sidecar "
+    "It reads rx_bytes and tx_bytes of interfaces many times a second, into CSV files with a JSON sidecar "
     "that\n"
     "explains it. From that file `report` computes, for windows of length tau, the most bytes seen in any "
     "window,\n"
@@ -30,6 +30,7 @@ constexpr const char* examples =
     "Examples:\n"
     "  gradburst-collect interfaces\n"
     "  gradburst-collect record --iface eth0 --interval 500us --duration 10s --out trace.csv\n"
+    "  gradburst-collect record --iface 'eth*' --out trace.csv     (trace.eth0.csv, trace.eth1.csv ...)\n"
     "  gradburst-collect report trace.csv --tau 5ms,50ms --rate 10Gbit\n"
     "  gradburst-collect report trace.csv --from 1s --to 9s --json > report.json\n\n"
     "Exit codes: 0 done; 1 something failed; 2 a mistake in the command line (option, interface, file).\n"
@@ -54,8 +55,10 @@ std::chrono::nanoseconds parsed_length(const std::string& option, const std::str
 }
 
 struct RecordOptions {
-    std::string interface;
+    std::vector<std::string> interfaces;
     std::string trace_path;
+    std::string source;
+    std::string rdma_folder = SourceFolders{}.rdma.string();
     std::string interval = "500us";
     std::string duration;
     bool overwrite = false;
@@ -64,8 +67,11 @@ struct RecordOptions {
 
     RecordSettings settings() const {
         RecordSettings settings;
-        settings.interface = interface;
+        settings.interfaces = interfaces;
         settings.trace_path = trace_path;
+        if (!source.empty())
+            settings.source = parsed("--source", source, parse_source_kind);
+        settings.folders.rdma = rdma_folder;
         settings.interval = parsed_length("--interval", interval);
         if (!duration.empty())
             settings.duration = parsed_length("--duration", duration);
@@ -105,11 +111,24 @@ struct ReportOptions {
 CLI::App* add_record(CLI::App& app, RecordOptions& options) {
     CLI::App* command =
         app.add_subcommand("record", "Record the counters of an interface into a trace file.");
-    command->add_option("--iface", options.interface, "interface to watch; `interfaces` lists them")
+    command
+        ->add_option("--iface", options.interfaces,
+                     "interfaces or RDMA ports to watch: names and patterns, e.g. eth0,'ens*',mlx5_0/1; "
+                     "`interfaces` lists them")
+        ->delimiter(',')
+        ->allow_extra_args(false)
         ->required();
     command
-        ->add_option("--out", options.trace_path, "CSV file to write; its sidecar gets the extension .json")
+        ->add_option("--out", options.trace_path,
+                     "CSV file to write; its sidecar gets the extension .json. For several interfaces or a "
+                     "pattern one per interface: trace.csv becomes trace.eth0.csv ...")
         ->required();
+    command->add_option("--source", options.source,
+                        "sysfs, procfs, rtnetlink or rdma; without it the first that works");
+    command
+        ->add_option("--rdma-folder", options.rdma_folder,
+                     "where the kernel shows RDMA ports, if /sys of the host is somewhere else")
+        ->capture_default_str();
     command
         ->add_option("--interval", options.interval,
                      "time between samples; resolves windows from 10 times that on")
@@ -151,7 +170,8 @@ int run(int argc, char** argv) {
     ReportOptions report;
     const CLI::App* record_app = add_record(app, record);
     const CLI::App* report_app = add_report(app, report);
-    app.add_subcommand("interfaces", "List the interfaces of this host with state, speed and driver.");
+    app.add_subcommand("interfaces",
+                       "List the interfaces and RDMA ports of this host with state, speed and driver.");
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -173,6 +193,9 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "gradburst-collect: {}\n", error.what());
         return 2;
     } catch (const NoInterface& error) {
+        fmt::print(stderr, "gradburst-collect: {}\n", error.what());
+        return 2;
+    } catch (const NoSource& error) {
         fmt::print(stderr, "gradburst-collect: {}\n", error.what());
         return 2;
     } catch (const std::exception& error) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectors/source_choice.hpp"
 #include "collectors/units.hpp"
 
 #include <chrono>
@@ -18,8 +19,10 @@ struct UsageError : std::runtime_error {
 };
 
 struct RecordSettings {
-    std::string interface;
-    std::filesystem::path trace_path;
+    std::vector<std::string> interfaces; ///< names and patterns
+    std::filesystem::path trace_path;    ///< with the interface in the name if there are several
+    std::optional<SourceKind> source;    ///< chosen per interface if there is none
+    SourceFolders folders;
     std::chrono::nanoseconds interval{std::chrono::microseconds(500)};
     std::optional<std::chrono::nanoseconds> duration; ///< until a signal if there is none
     bool overwrite = false;

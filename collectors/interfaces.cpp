@@ -1,5 +1,7 @@
 #include "collectors/interfaces.hpp"
 
+#include "collectors/interface_ioctl.hpp"
+#include "collectors/rdma_counters.hpp"
 #include "collectors/sysfs_counters.hpp"
 
 #include <algorithm>
@@ -7,8 +9,12 @@
 #include <fstream>
 #include <system_error>
 
+#include <net/if.h>
 #include <net/if_arp.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace collectors {
 
@@ -59,31 +65,70 @@ bool is_interface(const fs::path& device) {
     return fs::is_directory(device / "statistics", error);
 }
 
+/// Where interfaces really are, for which the calling thread's namespace has the last word.
+bool is_kernels(const fs::path& root) {
+    return root == "/sys/class/net";
+}
+
+std::vector<std::string> names_in(const fs::path& root) {
+    if (is_kernels(root))
+        return interface_names();
+    std::vector<std::string> names;
+    std::error_code error;
+    // Not everything in there is an interface (bonding_masters), and one may go while we look.
+    for (const fs::directory_entry& entry : fs::directory_iterator(root, error))
+        if (is_interface(entry.path()))
+            names.push_back(entry.path().filename().string());
+    return names;
+}
+
+std::string missing(const std::string& name, const std::vector<NetworkInterface>& available) {
+    std::vector<std::string> names;
+    for (const NetworkInterface& interface : available)
+        names.push_back(interface.name);
+    return fmt::format("no interface {} on host {}; available: {}", name, host_name(),
+                       names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+}
+
 } // namespace
+
+NoInterface::NoInterface(const std::string& name, const std::vector<NetworkInterface>& available)
+    : std::runtime_error(missing(name, available)) {}
+
+std::vector<std::string> interface_names() {
+    std::vector<std::string> names;
+    struct if_nameindex* const all = ::if_nameindex();
+    for (const struct if_nameindex* each = all; each != nullptr && each->if_index != 0; ++each)
+        names.emplace_back(each->if_name);
+    if (all != nullptr)
+        ::if_freenameindex(all);
+    return names;
+}
 
 std::vector<NetworkInterface> list_interfaces(const fs::path& root) {
     std::vector<NetworkInterface> interfaces;
-    std::error_code error;
-    // Not everything in there is an interface (bonding_masters), and one may go while we look.
-    for (const fs::directory_entry& entry : fs::directory_iterator(root, error)) {
-        if (is_interface(entry.path()))
-            interfaces.push_back(describe(entry.path().filename().string(), root));
-    }
+    const bool shown = sysfs_objection(root).empty();
+    for (const std::string& name : names_in(root))
+        interfaces.push_back(shown ? describe(name, root) : ask_about(name));
     std::sort(interfaces.begin(), interfaces.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
     return interfaces;
 }
 
 NetworkInterface describe_interface(const std::string& name, const fs::path& root) {
-    if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos ||
-        !is_interface(root / name))
-        throw NoInterface(name, root);
-    return describe(name, root);
+    const std::vector<NetworkInterface> all = list_interfaces(root);
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const NetworkInterface& each) { return each.name == name; });
+    if (found == all.end())
+        throw NoInterface(name, all);
+    return *found;
 }
 
 std::string byte_unit(const NetworkInterface& interface) {
     if (interface.driver == "loopback")
         return "device bytes without a link layer header; a GSO super-packet counts one header";
+    if (is_rdma_port(interface.name))
+        return "bytes of RDMA packets with their headers, counted by the port in words of 4";
     if (interface.driver == "virtual" || interface.driver == "virtio_net" || interface.driver == "ena")
         return "device bytes without FCS; a GSO super-packet counts one header (about 4.4 % below the wire "
                "at MTU 1500)";

@@ -4,12 +4,13 @@
 
 #include <filesystem>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace collectors {
 
-/// What sysfs says about a network interface.
+/// What the kernel says about a network interface, or an RDMA port (see list_rdma_ports).
 struct NetworkInterface {
     std::string name;
     std::string state;  ///< "up", "down", "unknown" (no carrier detection: lo) ...
@@ -19,7 +20,17 @@ struct NetworkInterface {
     bool operator==(const NetworkInterface&) const = default;
 };
 
-/// All interfaces of this network namespace, by name. `root` is replaced in tests.
+/// The user named an interface that is not there: `no interface eth9 on host H; available: eth0, lo`.
+class NoInterface : public std::runtime_error {
+public:
+    NoInterface(const std::string& name, const std::vector<NetworkInterface>& available);
+};
+
+/// The names of all interfaces of the calling thread's network namespace.
+std::vector<std::string> interface_names();
+
+/// All interfaces of the calling thread's network namespace, by name. Where /sys shows another namespace,
+/// only state and driver are known. `root` is replaced in tests: then it holds the interfaces.
 std::vector<NetworkInterface> list_interfaces(const std::filesystem::path& root = "/sys/class/net");
 
 /// Throws NoInterface if there is none of that name.

@@ -1,20 +1,35 @@
 #include "collectors/netlink_counters.hpp"
 
-#include "collectors/monotonic_clock.hpp"
+#include "collectors/interface_index.hpp"
 #include "collectors/route_attributes.hpp"
 
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <net/if.h>
 
 namespace collectors {
 
-NetlinkCounters::NetlinkCounters(const std::string& interface) : index_(::if_nametoindex(interface.c_str())) {
-    if (index_ == 0)
-        throw std::system_error(errno, std::generic_category(), "find interface " + interface);
+NetlinkCounters::NetlinkCounters(std::string interface) : interface_(std::move(interface)) {
+    if (const int error = NetlinkCounters::open(); error != 0)
+        throw std::system_error(error, std::generic_category(), "find interface " + interface_);
+}
+
+int NetlinkCounters::open() noexcept {
+    index_ = interface_index(socket_, interface_);
+    return index_ == 0 ? ENODEV : 0;
+}
+
+int NetlinkCounters::read_rx(std::uint64_t& bytes) noexcept {
+    std::uint64_t other = 0;
+    return ask(bytes, other);
+}
+
+int NetlinkCounters::read_tx(std::uint64_t& bytes) noexcept {
+    std::uint64_t other = 0;
+    return ask(other, bytes);
 }
 
 int NetlinkCounters::ask(std::uint64_t& rx_bytes, std::uint64_t& tx_bytes) noexcept {
@@ -40,18 +55,6 @@ int NetlinkCounters::ask(std::uint64_t& rx_bytes, std::uint64_t& tx_bytes) noexc
                        });
     });
     return error != 0 || found ? error : EBADMSG;
-}
-
-CounterSource::Counters NetlinkCounters::read() noexcept {
-    Counters counters;
-    std::uint64_t other = 0;
-    counters.begin_ns = clock_ns();
-    counters.error = ask(counters.rx_bytes, other);
-    counters.middle_ns = clock_ns();
-    if (counters.error == 0)
-        counters.error = ask(other, counters.tx_bytes);
-    counters.end_ns = clock_ns();
-    return counters;
 }
 
 } // namespace collectors

@@ -1,27 +1,36 @@
 #pragma once
 
-#include "collectors/counter_source.hpp"
+#include "collectors/device_counters.hpp"
 #include "collectors/route_socket.hpp"
+
+#include <cstdint>
+#include <string>
 
 namespace collectors {
 
 /// The byte counters of one interface by RTM_GETSTATS, from the network namespace in which the object was
 /// made, where /sys of another mount cannot look. One request for each counter, because a trace gives each
 /// its own window: 7 us for both. Takes the RTNL lock, so that somebody who creates interfaces delays it:
-/// SysfsCounters is the first choice.
-class NetlinkCounters : public CounterSource {
+/// SysfsCounters is the first choice. Follows the interface when it is renamed; when it is gone, it is looked
+/// for under its old name.
+class NetlinkCounters : public DeviceCounters {
 public:
     /// Throws std::system_error if there is no such interface.
-    explicit NetlinkCounters(const std::string& interface);
+    explicit NetlinkCounters(std::string interface);
 
-    Counters read() noexcept override;
     std::string name() const override { return "rtnetlink"; }
+
+protected:
+    int open() noexcept override;
+    int read_rx(std::uint64_t& bytes) noexcept override;
+    int read_tx(std::uint64_t& bytes) noexcept override;
 
 private:
     /// errno, or 0.
     int ask(std::uint64_t& rx_bytes, std::uint64_t& tx_bytes) noexcept;
 
     RouteSocket socket_;
+    std::string interface_;
     unsigned index_ = 0;
 };
 

@@ -1,18 +1,25 @@
 #include "collectors/queue_statistics.hpp"
 
+#include "collectors/interface_index.hpp"
+#include "collectors/monotonic_clock.hpp"
 #include "collectors/route_attributes.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include <linux/gen_stats.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
-#include <net/if.h>
+#include <sys/socket.h>
 
 namespace collectors {
 
 namespace {
+
+constexpr std::int64_t search_every_ns = 100'000'000;
 
 void read_statistics(std::span<const std::byte> nested, QueueStatistics& statistics) {
     each_attribute(nested, [&](int type, std::span<const std::byte> content) {
@@ -53,17 +60,22 @@ std::optional<QueueStatistics> root_queue(const nlmsghdr& message, unsigned inde
     return statistics;
 }
 
-QueueReader::QueueReader(const std::string& interface) : index_(::if_nametoindex(interface.c_str())) {
-    if (index_ == 0)
-        throw std::system_error(errno, std::generic_category(), "find the queue of interface " + interface);
+QueueReader::QueueReader(std::vector<std::string> interfaces) : interfaces_(std::move(interfaces)) {
+    for (const std::string& interface : interfaces_) {
+        const unsigned index = interface_index(socket_, interface);
+        if (index == 0)
+            throw std::system_error(ENODEV, std::generic_category(),
+                                    "find the queue of interface " + interface);
+        indexes_.push_back(index);
+    }
 }
 
 std::string counter_side(const std::string& interface) {
     std::string kind = "kind unknown";
     try {
-        QueueStatistics statistics;
-        if (QueueReader(interface).read(statistics) == 0)
-            kind = statistics.kind;
+        std::array<std::optional<QueueStatistics>, 1> queue;
+        if (QueueReader({interface}).read(queue) == 0 && queue[0])
+            kind = queue[0]->kind;
     } catch (const std::system_error&) {
         // Without rtnetlink (a sandbox) the order of queue and counter is still known.
     }
@@ -71,12 +83,16 @@ std::string counter_side(const std::string& interface) {
            "); rx_bytes: what arrived, after the queues of the sender and of switches";
 }
 
-int QueueReader::read(QueueStatistics& statistics) noexcept {
-    const int error = dump(statistics);
-    return error == EAGAIN || error == ENOBUFS ? dump(statistics) : error;
+int QueueReader::read(std::span<std::optional<QueueStatistics>> queues) noexcept {
+    int error = dump(queues);
+    if (error == EAGAIN || error == ENOBUFS)
+        error = dump(queues);
+    if (error == 0)
+        find_lost(queues);
+    return error;
 }
 
-int QueueReader::dump(QueueStatistics& statistics) noexcept {
+int QueueReader::dump(std::span<std::optional<QueueStatistics>> queues) noexcept {
     struct {
         nlmsghdr header;
         tcmsg queue;
@@ -85,15 +101,25 @@ int QueueReader::dump(QueueStatistics& statistics) noexcept {
     request.header.nlmsg_type = RTM_GETQDISC;
     request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
     request.queue.tcm_family = AF_UNSPEC;
-    request.queue.tcm_ifindex = static_cast<int>(index_);
-    bool found = false;
-    const int error = socket_.ask(request.header, [&](const nlmsghdr& message) {
-        if (const std::optional<QueueStatistics> queue = root_queue(message, index_)) {
-            statistics = *queue;
-            found = true;
-        }
+    std::fill(queues.begin(), queues.end(), std::nullopt);
+    return socket_.ask(request.header, [&](const nlmsghdr& message) {
+        for (std::size_t i = 0; i < indexes_.size(); ++i)
+            if (std::optional<QueueStatistics> queue = root_queue(message, indexes_[i]))
+                queues[i] = std::move(queue);
     });
-    return error != 0 || found ? error : ENODEV;
+}
+
+void QueueReader::find_lost(std::span<const std::optional<QueueStatistics>> queues) noexcept {
+    if (std::find(queues.begin(), queues.end(), std::nullopt) == queues.end())
+        return;
+    const std::int64_t now = clock_ns();
+    if (now < next_search_ns_)
+        return;
+    next_search_ns_ = now + search_every_ns;
+    for (std::size_t i = 0; i < indexes_.size(); ++i)
+        if (!queues[i])
+            if (const unsigned index = interface_index(socket_, interfaces_[i]); index != 0)
+                indexes_[i] = index;
 }
 
 } // namespace collectors

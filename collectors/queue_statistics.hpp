@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace collectors {
 
@@ -21,21 +23,29 @@ struct QueueStatistics {
     bool operator==(const QueueStatistics&) const = default;
 };
 
-/// Reads it with RTM_GETQDISC. Always as a dump: a single request is never answered (the answer goes to a
-/// multicast group). One dump takes about 6 us, and the RTNL lock.
+/// Reads the queues of some interfaces with RTM_GETQDISC. Always as a dump: a single request is never
+/// answered (the answer goes to a multicast group). A dump tells of all interfaces of the namespace, whatever
+/// was asked for, so one serves all; it takes about 6 us, and the RTNL lock.
 class QueueReader {
 public:
-    /// Of the calling thread's network namespace. Throws std::system_error if there is no such interface.
-    explicit QueueReader(const std::string& interface);
+    /// Of the calling thread's network namespace. Throws std::system_error if an interface is not there.
+    explicit QueueReader(std::vector<std::string> interfaces);
 
-    /// Tries once more after a lost or late answer; an errno if that fails too, ENODEV without a queue.
-    int read(QueueStatistics& statistics) noexcept;
+    /// One entry per interface; empty for one that has no queue or is gone. One that comes back under its
+    /// name is found again, looked for at most every 100 ms. Tries once more after a lost or late answer; an
+    /// errno if that fails too.
+    int read(std::span<std::optional<QueueStatistics>> queues) noexcept;
+
+    const std::vector<std::string>& interfaces() const { return interfaces_; }
 
 private:
-    int dump(QueueStatistics& statistics) noexcept;
+    int dump(std::span<std::optional<QueueStatistics>> queues) noexcept;
+    void find_lost(std::span<const std::optional<QueueStatistics>> queues) noexcept;
 
     RouteSocket socket_;
-    unsigned index_ = 0;
+    std::vector<std::string> interfaces_;
+    std::vector<unsigned> indexes_;
+    std::int64_t next_search_ns_ = 0;
 };
 
 /// For the sidecar: on which side of the interface's queue (and so of a shaper) its counters stand.

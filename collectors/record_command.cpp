@@ -1,56 +1,51 @@
 #include "collectors/commands.hpp"
-#include "collectors/interfaces.hpp"
+#include "collectors/interface_selection.hpp"
 #include "collectors/monotonic_clock.hpp"
 #include "collectors/queue_lane.hpp"
+#include "collectors/rdma_counters.hpp"
+#include "collectors/record_summary.hpp"
 #include "collectors/sampler.hpp"
-#include "collectors/summary.hpp"
-#include "collectors/sysfs_counters.hpp"
+#include "collectors/stop_signals.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <set>
 #include <system_error>
 
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace collectors {
 
 namespace {
 
-/// Holds back the signals that end a recording, so that they are waited for and never interrupt. After
-/// `release` the next one ends the program at once.
-class StopSignals {
-public:
-    StopSignals() {
-        ::sigemptyset(&signals_);
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-            ::sigaddset(&signals_, signal);
-        ::pthread_sigmask(SIG_BLOCK, &signals_, &before_);
-        // A shell script starts background programs with SIGINT ignored; `kill -INT` must end them all the
-        // same. SIGHUP stays as it is, for nohup.
-        ::signal(SIGINT, SIG_DFL);
-    }
-    ~StopSignals() { release(); }
-    StopSignals(const StopSignals&) = delete;
-    StopSignals& operator=(const StopSignals&) = delete;
-
-    /// The number of the signal that came, 0 after `timeout_ns`.
-    int wait(std::int64_t timeout_ns) const {
-        const timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};
-        return std::max(0, ::sigtimedwait(&signals_, nullptr, &timeout));
-    }
-
-    void release() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-    sigset_t signals_{};
-    sigset_t before_{};
+/// What is recorded: an interface and its trace.
+struct Target {
+    NetworkInterface interface;
+    std::filesystem::path trace_path;
 };
+
+std::vector<Target> targets_of(const RecordSettings& settings) {
+    const InterfaceSelection selection = select_interfaces(settings.interfaces, settings.folders);
+    std::vector<Target> targets;
+    for (const NetworkInterface& interface : selection.interfaces)
+        targets.push_back({interface, trace_path_of(settings.trace_path, interface.name, selection.single)});
+    for (const NetworkInterface& interface : selection.interfaces)
+        if (interface.state == "down")
+            fmt::print(stderr, "WARNING: {} IS DOWN: there will be no traffic to see\n", interface.name);
+    for (const std::string& sentence : shared_traffic(selection.interfaces))
+        fmt::print(stderr, "WARNING: {}\n", sentence);
+    return targets;
+}
+
+void warn_about_affinity() {
+    cpu_set_t allowed;
+    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == 1)
+        fmt::print(
+            stderr,
+            "WARNING: ONE CPU ONLY: the sampler shares it with whatever runs there and will come late\n");
+}
 
 /// Why the recording ends.
 std::string wait_for_end(const Sampler& sampler, const StopSignals& signals,
@@ -69,21 +64,12 @@ std::string wait_for_end(const Sampler& sampler, const StopSignals& signals,
     return "failed";
 }
 
-std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const NetworkInterface& interface) {
-    TraceInfo info;
-    info.host = host_name();
-    info.interface = interface.name;
-    info.byte_unit = byte_unit(interface);
-    info.driver = interface.driver;
-    info.side = counter_side(interface.name);
-    SamplerOptions options;
-    options.interval = settings.interval;
-    options.overwrite = settings.overwrite;
+/// A wrong path is found before anything is recorded: the user's mistake, not a failure later on.
+template <typename Start>
+auto checking_paths(Start start) {
     try {
-        return std::make_unique<Sampler>(std::make_unique<SysfsCounters>(interface.name), settings.trace_path,
-                                         info, options);
+        return start();
     } catch (const std::system_error& error) {
-        // Found before anything is recorded: a wrong path, not a failure later on.
         const char* hint = error.code() == std::errc::file_exists
                                ? "; choose another --out, or --overwrite to replace it"
                                : "; check --out";
@@ -91,87 +77,102 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const Net
     }
 }
 
-std::unique_ptr<QueueLane> start_queue_lane(const RecordSettings& settings,
-                                            const NetworkInterface& interface) {
+std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std::vector<Target>& targets) {
+    std::vector<SamplerSource> sources;
+    for (const Target& target : targets) {
+        TraceInfo info;
+        info.host = host_name();
+        info.interface = target.interface.name;
+        info.byte_unit = byte_unit(target.interface);
+        info.driver = target.interface.driver;
+        if (!is_rdma_port(target.interface.name))
+            info.side = counter_side(target.interface.name);
+        ChosenSource chosen = choose_source(target.interface.name, settings.source, settings.folders);
+        info.source_reason = chosen.reason;
+        sources.push_back({std::move(chosen.source), target.trace_path, std::move(info)});
+    }
+    SamplerOptions options;
+    options.interval = settings.interval;
+    options.overwrite = settings.overwrite;
+    return checking_paths([&] { return std::make_unique<Sampler>(std::move(sources), options); });
+}
+
+std::unique_ptr<Lane> start_queues(const RecordSettings& settings, const std::vector<Target>& targets) {
     if (!settings.queue)
         return nullptr;
-    return std::make_unique<QueueLane>(std::make_unique<QueueReader>(interface.name), interface.name,
-                                       queue_path(settings.trace_path), settings.queue_interval,
-                                       settings.overwrite);
+    std::vector<std::string> names;
+    std::vector<std::filesystem::path> paths;
+    for (const Target& target : targets) {
+        if (is_rdma_port(target.interface.name))
+            throw UsageError("--queue: " + target.interface.name +
+                             " is an RDMA port, without a queue of the kernel");
+        names.push_back(target.interface.name);
+        paths.push_back(queue_path(target.trace_path));
+    }
+    auto reader = std::make_unique<QueueReader>(names);
+    return checking_paths([&] {
+        return start_queue_lane(std::move(reader), paths, settings.queue_interval, settings.overwrite);
+    });
 }
 
-void print_queue_summary(const RecordSettings& settings, const QueueLane::Report& report) {
-    const QueueTrace trace = read_queue_trace(queue_path(settings.trace_path));
-    std::uint64_t most = 0;
-    for (const QueueSample& sample : trace.samples)
-        most = std::max(most, sample.backlog_bytes);
-    fmt::print(
-        "queue {}: {} readings in {}, {} failed; largest backlog {}, {} drops; lane used {:.1f} % of a CPU\n",
-        trace.kind, report.samples, queue_path(settings.trace_path).string(), report.failed,
-        format_bytes(static_cast<double>(most)),
-        trace.samples.empty() ? 0 : trace.samples.back().drops - trace.samples.front().drops,
-        100 * report.cpu_share);
+void print_start(const RecordSettings& settings, const std::vector<Target>& targets) {
+    std::vector<std::string> names;
+    std::vector<std::string> paths;
+    for (const Target& target : targets) {
+        names.push_back(target.interface.name);
+        paths.push_back(target.trace_path.string());
+    }
+    fmt::print(stderr, "recording {} every {} to {}, {}; SIGINT stops\n", fmt::join(names, ", "),
+               format_duration(settings.interval), fmt::join(paths, ", "),
+               settings.duration ? "for " + format_duration(*settings.duration) : "until stopped");
 }
 
-void warn_about_affinity() {
-    cpu_set_t allowed;
-    if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) == 1)
+/// True if all devices were still there at the end.
+bool print_results(const std::vector<Target>& targets, const SamplerReport& report,
+                   const std::string& reason) {
+    bool all_there = true;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        const SourceReport& source = report.sources[i];
+        if (source.error.empty())
+            print_trace_summary(targets[i].trace_path, source, reason);
+        if (source.last_error == 0)
+            continue;
+        all_there = false;
         fmt::print(
             stderr,
-            "WARNING: ONE CPU ONLY: the sampler shares it with whatever runs there and will come late\n");
+            "error: reading the counters of {} failed at the end ({}); the trace holds what came before\n",
+            targets[i].interface.name, std::strerror(source.last_error));
+    }
+    fmt::print("the sampler used {:.1f} % of a CPU\n", 100 * report.cpu_share);
+    return all_there;
 }
 
-void print_summary(const RecordSettings& settings, const SamplerReport& report, const std::string& reason) {
-    const Trace trace = read_trace(settings.trace_path);
-    const auto everything = [&](Direction direction) {
-        return summarize(trace, direction, std::chrono::nanoseconds::min(), std::chrono::nanoseconds::max(),
-                         {}, {});
-    };
-    const InterfaceSummary rx = everything(Direction::rx);
-    const InterfaceSummary tx = everything(Direction::tx);
-    fmt::print("{}: {} samples in {} ({}); {} missed, {} failed, {} gaps; sampler used {:.1f} % of a CPU\n",
-               settings.trace_path.string(), report.samples, format_duration(rx.quality.span), reason,
-               report.missed, report.failed, rx.quality.gaps.count, 100 * report.cpu_share);
-    for (const InterfaceSummary* summary : {&rx, &tx})
-        fmt::print("{}  {}, mean {}; resolved from {}\n", to_text(summary->direction),
-                   format_bytes(static_cast<double>(summary->nic_bytes)),
-                   format_bit_rate(summary->mean_bits_per_second),
-                   format_duration(summary->curve.resolved_from));
-    std::set<std::string> warnings(rx.warnings.begin(), rx.warnings.end());
-    warnings.insert(tx.warnings.begin(), tx.warnings.end());
-    for (const std::string& warning : warnings)
-        fmt::print(stderr, "WARNING: {}\n", warning);
-    fmt::print("next: gradburst-collect report {}\n", settings.trace_path.string());
+void print_queue_results(const std::vector<Target>& targets, const LaneReport& report) {
+    for (std::size_t i = 0; i < targets.size(); ++i)
+        if (report.files[i].error.empty())
+            print_queue_summary(targets[i].trace_path, report.files[i]);
+    fmt::print("the queue's lane used {:.1f} % of a CPU\n", 100 * report.cpu_share);
 }
 
 } // namespace
 
 int record_command(const RecordSettings& settings) {
     StopSignals signals;
-    const NetworkInterface interface = describe_interface(settings.interface);
-    if (interface.state == "down")
-        fmt::print(stderr, "WARNING: {} IS DOWN: there will be no traffic to see\n", interface.name);
+    const std::vector<Target> targets = targets_of(settings);
     warn_about_affinity();
-
-    const std::unique_ptr<Sampler> sampler = start_sampler(settings, interface);
-    const std::unique_ptr<QueueLane> queue = start_queue_lane(settings, interface);
-    fmt::print(stderr, "recording {} every {} to {}, {}; SIGINT stops\n", interface.name,
-               format_duration(settings.interval), settings.trace_path.string(),
-               settings.duration ? "for " + format_duration(*settings.duration) : "until stopped");
+    const std::unique_ptr<Lane> queues = start_queues(settings, targets);
+    const std::unique_ptr<Sampler> sampler = start_sampler(settings, targets);
+    print_start(settings, targets);
     const std::string reason = wait_for_end(*sampler, signals, settings.duration);
     signals.release(); // a second signal is immediate
     const SamplerReport report = sampler->stop(reason);
-    print_summary(settings, report, reason);
-    if (queue)
-        print_queue_summary(settings, queue->stop());
-    if (report.last_error != 0) {
-        fmt::print(
-            stderr,
-            "error: reading the counters of {} failed at the end ({}); the trace holds what came before\n",
-            interface.name, std::strerror(report.last_error));
-        return 1;
-    }
-    return 0;
+    const LaneReport queue_report = queues ? queues->stop() : LaneReport{};
+    const bool all_there = print_results(targets, report, reason);
+    if (queues)
+        print_queue_results(targets, queue_report);
+    report.require_written();
+    queue_report.require_written();
+    return all_there ? 0 : 1;
 }
 
 } // namespace collectors

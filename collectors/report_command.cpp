@@ -1,5 +1,6 @@
 #include "collectors/commands.hpp"
 #include "collectors/interfaces.hpp"
+#include "collectors/rdma_counters.hpp"
 #include "collectors/summary.hpp"
 #include "collectors/summary_json.hpp"
 #include "collectors/trace_file.hpp"
@@ -37,6 +38,8 @@ void require_samples(const ReportSettings& settings, const Trace& trace) {
 void print_heading(const ReportSettings& settings, const Trace& trace) {
     fmt::print("{}: {}", settings.trace_path.string(),
                trace.info.source.empty() ? "unknown source" : "source " + trace.info.source);
+    if (!trace.info.source_reason.empty())
+        fmt::print(" ({})", trace.info.source_reason);
     if (!trace.info.byte_unit.empty())
         fmt::print("; {}", trace.info.byte_unit);
     fmt::print("; ended by: {}\n", trace.info.reason);
@@ -74,7 +77,10 @@ int report_command(const ReportSettings& settings) {
 
 int interfaces_command() {
     fmt::print("{:<16} {:<8} {:<14} {}\n", "interface", "state", "speed", "driver");
-    for (const NetworkInterface& interface : list_interfaces())
+    std::vector<NetworkInterface> all = list_interfaces();
+    for (NetworkInterface& port : list_rdma_ports())
+        all.push_back(std::move(port));
+    for (const NetworkInterface& interface : all)
         fmt::print("{:<16} {:<8} {:<14} {}\n", interface.name, interface.state,
                    interface.speed ? format_bit_rate(static_cast<double>(interface.speed->bits_per_second))
                                    : "-",

@@ -1,19 +1,16 @@
 #pragma once
 
-#include "collectors/counter_source.hpp"
-#include "collectors/sample_ring.hpp"
-#include "collectors/trace_file.hpp"
+#include "collectors/recording.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <future>
+#include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,43 +19,45 @@ namespace collectors {
 
 struct SamplerOptions {
     std::chrono::nanoseconds interval{std::chrono::microseconds(500)};
-    std::size_t ring_capacity = std::size_t{1} << 17; ///< samples between the two threads: 65 s at 500 us
+    std::size_t ring_capacity = std::size_t{1} << 17; ///< samples of each source between the two threads: 65
+                                                      ///< s at 500 us, 5 MiB
     bool overwrite = false;                           ///< an existing trace
 };
 
-/// What the sampler knows beyond the trace; the rest is `trace_quality(read_trace(path))`.
+/// What the sampler knows beyond the traces.
 struct SamplerReport {
-    std::uint64_t samples = 0; ///< in the file
-    std::uint64_t missed = 0;  ///< ticks skipped because the sampler came too late
-    std::uint64_t failed = 0;  ///< reads that failed or found the ring full
-    int last_error = 0;        ///< errno of the last read, 0 if it was good: the device is gone
-    double cpu_share = 0;      ///< of one CPU, used by the sampling thread
+    std::vector<SourceReport> sources; ///< in the order in which they were given
+    double cpu_share = 0;              ///< of one CPU, used by the sampling thread for all of them
     std::chrono::nanoseconds spin{
         0}; ///< part of each interval that is spent spinning, calibrated at the start
+
+    /// An equal part for each source.
+    double cpu_share_of_one() const;
+    /// Throws std::runtime_error with all that could not be written.
+    void require_written() const;
 };
 
-/// Records the counters of a source into a trace file until it is stopped. One thread samples: tick n is due
-/// at start + n * interval; a tick that is over is skipped and counted, never caught up. A second thread, at
-/// nice 10, writes every 100 ms. Both block all signals, which stay with the threads of the caller.
+/// Records the counters of several sources, each into a trace file of its own, until it is stopped. One
+/// thread samples: at each tick it reads one source after another, each with its own stamps. A tick that is
+/// over is skipped and counted, never caught up. A second thread, at nice 10, writes every 100 ms. Both block
+/// all signals, which stay with the threads of the caller.
 class Sampler {
 public:
-    /// Starts recording. Throws std::system_error if the file cannot be created, std::invalid_argument if the
-    /// interval is not positive. `info` needs host, interface, byte_unit and driver; the sampler fills in the
-    /// rest.
-    Sampler(std::unique_ptr<CounterSource> source, const std::filesystem::path& trace_path, TraceInfo info,
-            const SamplerOptions& options = {});
+    /// Starts recording. Throws std::system_error if a file cannot be created (those created before stay),
+    /// std::invalid_argument if the interval is not positive.
+    explicit Sampler(std::vector<SamplerSource> sources, const SamplerOptions& options = {});
     /// Stops with the reason "abandoned" if nobody did; errors are lost then.
     ~Sampler();
     Sampler(const Sampler&) = delete;
     Sampler& operator=(const Sampler&) = delete;
 
-    /// Takes a last sample, writes what is left, finishes the sidecar: within 100 ms at any interval. Throws
-    /// what the writing thread met (disk full); what it wrote before stays. A second call returns the same
-    /// report.
-    SamplerReport stop(std::string reason);
+    /// Takes a last sample of each source, writes what is left, finishes the sidecars: within 100 ms at any
+    /// interval. What could not be written (disk full) is in the report; what was written before stays. A
+    /// second call returns the same report.
+    SamplerReport stop(const std::string& reason);
 
-    /// True once nothing can be written any more; sampling has ended, and stop() throws.
-    bool failed() const noexcept { return writer_failed_.load(); }
+    /// True once no trace can be written any more; sampling has ended.
+    bool failed() const noexcept { return all_broken_.load(); }
 
 private:
     struct Start {
@@ -67,28 +66,15 @@ private:
     };
 
     void sample(const std::stop_token& stop, std::promise<Start> started);
-    void keep(const CounterSource::Counters& counters, std::int64_t start_ns) noexcept;
-    void write(const std::stop_token& stop, const TraceInfo& info);
-    void drain();
+    void write(const std::stop_token& stop, const Start& start);
 
-    std::unique_ptr<CounterSource> source_;
     std::chrono::nanoseconds interval_;
-    TraceWriter writer_;
-    SampleRing ring_;
+    std::list<Recording> recordings_; ///< they do not move: two threads look at them
+    SamplerReport report_;            ///< cpu_share and spin belong to the sampling thread
 
-    // Of the sampling thread; read by stop() after it ended.
-    SamplerReport report_;
-    std::uint32_t pending_flags_ = 0; ///< what happened since the last sample
-    std::optional<Sample> previous_;
-
-    // Of the writing thread.
-    std::vector<Sample> block_;
-    std::uint64_t written_ = 0;
-    std::exception_ptr writer_error_;
-    std::atomic<bool> writer_failed_{false};
+    std::atomic<bool> all_broken_{false};
     std::mutex writer_mutex_;
     std::condition_variable_any writer_wake_;
-
     bool stopped_ = false;
     std::jthread sampling_;
     std::jthread writing_;

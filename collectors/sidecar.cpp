@@ -55,6 +55,7 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                           {"interface", info.interface},
                                           {"driver", info.driver},
                                           {"source", info.source},
+                                          {"source_reason", info.source_reason},
                                           {"byte_unit", info.byte_unit},
                                           {"side", info.side},
                                           {"interval_ns", info.interval.count()},
@@ -110,6 +111,7 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.complete = document.at("complete");
         info.reason = document.at("reason");
         info.driver = document.value("driver", "");
+        info.source_reason = document.value("source_reason", "");
         info.version = document.value("version", "");
         info.build_type = document.value("build_type", "");
         info.side = document.value("side", "");

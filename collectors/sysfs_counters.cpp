@@ -1,107 +1,93 @@
 #include "collectors/sysfs_counters.hpp"
 
 #include "collectors/interfaces.hpp"
-#include "collectors/monotonic_clock.hpp"
+#include "collectors/netlink_counters.hpp"
 
-#include <cerrno>
-#include <charconv>
+#include <fstream>
 #include <system_error>
 
-#include <fcntl.h>
-#include <unistd.h>
+#include <linux/magic.h>
+#include <net/if.h>
+#include <sys/vfs.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace collectors {
 
 namespace {
 
-constexpr std::int64_t reopen_every_ns = 100'000'000;
+namespace fs = std::filesystem;
 
-std::string missing(const std::string& name, const std::filesystem::path& root) {
-    std::vector<std::string> available;
-    for (const NetworkInterface& interface : list_interfaces(root))
-        available.push_back(interface.name);
-    return fmt::format("no interface {} on host {}; available: {}", name, host_name(),
-                       available.empty() ? "none" : fmt::format("{}", fmt::join(available, ", ")));
+bool is_sysfs(const fs::path& root) {
+    struct statfs about {};
+    return ::statfs(root.c_str(), &about) == 0 && about.f_type == SYSFS_MAGIC;
 }
 
-/// errno, or 0 and the value.
-int read_counter(int descriptor, std::uint64_t& value) noexcept {
-    std::array<char, 24> text; // 20 digits and a line end
-    const ssize_t length = ::pread(descriptor, text.data(), text.size(), 0);
-    if (length < 0)
-        return errno;
-    if (length == 0)
-        return ENODATA;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + length, value);
-    return error == std::errc() ? 0 : EBADMSG;
+unsigned index_in(const fs::path& device) {
+    unsigned index = 0;
+    std::ifstream(device / "ifindex") >> index;
+    return index;
+}
+
+/// The folder of the interface, from `root`.
+fs::path folder_of(const std::string& interface, const fs::path& root) {
+    const bool is_name =
+        !interface.empty() && !interface.starts_with('.') && interface.find('/') == std::string::npos;
+    if (!is_name || !fs::is_directory(root / interface / "statistics"))
+        throw NoInterface(interface, list_interfaces(root));
+    return interface;
+}
+
+bool counts_the_same(const std::string& interface, const fs::path& root) {
+    NetlinkCounters ours(interface);
+    const CounterSource::Counters before = ours.read();
+    const CounterSource::Counters shown = SysfsCounters(interface, root).read();
+    const CounterSource::Counters after = ours.read();
+    if (before.error != 0 || shown.error != 0 || after.error != 0)
+        return true; // nothing is known against it
+    return before.rx_bytes <= shown.rx_bytes && shown.rx_bytes <= after.rx_bytes &&
+           before.tx_bytes <= shown.tx_bytes && shown.tx_bytes <= after.tx_bytes;
 }
 
 } // namespace
 
-NoInterface::NoInterface(const std::string& name, const std::filesystem::path& root)
-    : std::runtime_error(missing(name, root)) {}
+SysfsCounters::SysfsCounters(const std::string& interface, const fs::path& root)
+    : FileCounters(root, folder_of(interface, root) / "statistics/rx_bytes",
+                   fs::path(interface) / "statistics/tx_bytes") {}
 
-SysfsCounters::SysfsCounters(const std::string& interface, const std::filesystem::path& root) {
-    const std::filesystem::path statistics = root / describe_interface(interface, root).name / "statistics";
-    paths_ = {(statistics / "rx_bytes").string(), (statistics / "tx_bytes").string()};
-    const int error = open_files();
-    if (error != 0)
-        throw std::system_error(error, std::generic_category(), "open counters in " + statistics.string());
-}
-
-SysfsCounters::~SysfsCounters() {
-    close_files();
-}
-
-int SysfsCounters::open_files() noexcept {
-    for (std::size_t i = 0; i < paths_.size(); ++i) {
-        descriptors_[i] = ::open(paths_[i].c_str(), O_RDONLY | O_CLOEXEC);
-        if (descriptors_[i] < 0) {
-            const int error = errno;
-            close_files();
-            return error;
-        }
+std::string sysfs_objection(const fs::path& root) {
+    std::error_code error;
+    if (!fs::is_directory(root, error))
+        return fmt::format("there is no {}", root.string());
+    if (!is_sysfs(root))
+        return {};
+    std::size_t ours = 0;
+    for (const std::string& name : interface_names()) {
+        ++ours;
+        if (index_in(root / name) != ::if_nametoindex(name.c_str()))
+            return fmt::format("{} shows another network namespace: not the {} that is here", root.string(),
+                               name);
     }
-    return 0;
+    std::size_t shown = 0;
+    for (const fs::directory_entry& entry : fs::directory_iterator(root, error))
+        shown += index_in(entry.path()) != 0 ? 1U : 0U;
+    if (shown != ours)
+        return fmt::format("{} shows another network namespace: {} interfaces, {} are here", root.string(),
+                           shown, ours);
+    return {};
 }
 
-void SysfsCounters::close_files() noexcept {
-    for (int& descriptor : descriptors_) {
-        if (descriptor >= 0)
-            ::close(descriptor);
-        descriptor = -1;
+std::string sysfs_objection(const fs::path& root, const std::string& interface) {
+    if (const std::string objection = sysfs_objection(root); !objection.empty() || !is_sysfs(root))
+        return objection;
+    try {
+        if (!counts_the_same(interface, root))
+            return fmt::format("{} shows another network namespace: other counts of {}", root.string(),
+                               interface);
+    } catch (const std::system_error&) {
+        // Without rtnetlink (a sandbox) names and numbers have to do.
     }
-}
-
-CounterSource::Counters SysfsCounters::read() noexcept {
-    Counters counters;
-    if (lost_) {
-        const std::int64_t now = clock_ns();
-        if (now < next_attempt_ns_) {
-            counters.error = ENODEV;
-            return counters;
-        }
-        next_attempt_ns_ = now + reopen_every_ns;
-        close_files();
-        counters.error = open_files();
-        if (counters.error != 0)
-            return counters;
-    }
-    counters.begin_ns = clock_ns();
-    counters.error = read_counter(descriptors_[0], counters.rx_bytes);
-    counters.middle_ns = clock_ns();
-    if (counters.error == 0)
-        counters.error = read_counter(descriptors_[1], counters.tx_bytes);
-    counters.end_ns = clock_ns();
-
-    if (counters.error != 0 && !lost_)
-        next_attempt_ns_ = counters.end_ns + reopen_every_ns;
-    counters.reopened = lost_ && counters.error == 0;
-    lost_ = counters.error != 0;
-    return counters;
+    return {};
 }
 
 } // namespace collectors

@@ -46,10 +46,11 @@ struct TraceInfo {
     std::uint64_t failed = 0;             ///< reads that failed or did not fit into the ring
     bool complete = false;                ///< false: the sampler was killed before it could finish the file
     std::string reason;                   ///< why recording ended: "duration", "stopped", "signal 15", ...
-    std::string driver;     ///< what counts: "loopback", "virtual", "mlx5_core"; empty if unknown
-    std::string version;    ///< version of the program that wrote the trace
-    std::string side;       ///< of which queue (shaper) the counters count; empty if unknown
-    std::string build_type; ///< and how it was built: a debug build is not for measuring
+    std::string driver;        ///< what counts: "loopback", "virtual", "mlx5_core"; empty if unknown
+    std::string version;       ///< version of the program that wrote the trace
+    std::string side;          ///< of which queue (shaper) the counters count; empty if unknown
+    std::string source_reason; ///< why this source and no other
+    std::string build_type;    ///< and how it was built: a debug build is not for measuring
 
     bool operator==(const TraceInfo&) const = default;
 };

@@ -240,7 +240,7 @@ private:
             const std::filesystem::path file = directory_->path() / trace.file;
             report.traces.push_back({trace.file.string(), shares_files_ ? "" : read_file(file),
                                      shares_files_ ? "" : read_file(collectors::sidecar_path(file)),
-                                     trace.report.cpu_share});
+                                     trace.cpu_share});
         }
         if (!errors.empty() && report.status == RunStatus::complete) {
             report.status = RunStatus::failed;

@@ -2,7 +2,7 @@
 
 #include "collectors/interfaces.hpp"
 #include "collectors/queue_statistics.hpp"
-#include "collectors/sysfs_counters.hpp"
+#include "collectors/source_choice.hpp"
 
 #include <fmt/format.h>
 #include <set>
@@ -23,40 +23,37 @@ NicSampling::NicSampling(int rank, const std::vector<HostFacts>& ranks,
         used.insert(interfaces[other]);
     }
     std::filesystem::create_directories(run_directory / "nic");
+    std::vector<collectors::SamplerSource> sources;
     for (const std::string& name : used) {
         const collectors::NetworkInterface device = collectors::describe_interface(name);
-        NicTrace trace{.host = own.host,
-                       .interface = name,
-                       .file = fmt::format("nic/{}.{}.csv", own.host, name),
-                       .report = {}};
+        traces_.push_back({own.host, name, fmt::format("nic/{}.{}.csv", own.host, name)});
         collectors::TraceInfo info;
         info.host = own.host;
         info.interface = name;
         info.driver = device.driver;
         info.byte_unit = collectors::byte_unit(device);
         info.side = collectors::counter_side(name);
-        collectors::SamplerOptions options;
-        options.interval = interval;
-        options.overwrite = overwrite;
-        auto sampler =
-            std::make_unique<collectors::Sampler>(std::make_unique<collectors::SysfsCounters>(name),
-                                                  run_directory / trace.file, std::move(info), options);
-        recordings_.push_back({std::move(trace), std::move(sampler)});
+        collectors::ChosenSource chosen = collectors::choose_source(name);
+        info.source_reason = chosen.reason;
+        sources.push_back({std::move(chosen.source), run_directory / traces_.back().file, std::move(info)});
     }
+    collectors::SamplerOptions options;
+    options.interval = interval;
+    options.overwrite = overwrite;
+    sampler_ = std::make_unique<collectors::Sampler>(std::move(sources), options);
 }
 
 std::vector<NicTrace> NicSampling::stop(const std::string& reason, std::vector<std::string>& errors) {
-    std::vector<NicTrace> traces;
-    for (Recording& recording : recordings_) {
-        try {
-            recording.trace.report = recording.sampler->stop(reason);
-        } catch (const std::exception& error) {
-            errors.push_back(error.what());
-        }
-        traces.push_back(std::move(recording.trace));
+    if (!sampler_)
+        return {};
+    const collectors::SamplerReport report = sampler_->stop(reason);
+    for (std::size_t i = 0; i < traces_.size(); ++i) {
+        traces_[i].cpu_share = report.cpu_share_of_one();
+        if (!report.sources[i].error.empty())
+            errors.push_back(report.sources[i].error);
     }
-    recordings_.clear();
-    return traces;
+    sampler_.reset();
+    return std::move(traces_);
 }
 
 } // namespace generator

@@ -1,6 +1,7 @@
 #include "generator/switch_sampling.hpp"
 
-#include "collectors/netlink_counters.hpp"
+#include "collectors/interfaces.hpp"
+#include "collectors/source_choice.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,8 +9,8 @@
 #include <exception>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <net/if.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -17,31 +18,26 @@
 namespace generator {
 namespace {
 
-using collectors::NetlinkCounters;
 using collectors::QueueReader;
 
 /// Finer would take too much CPU from the ranks, which run on the same machine. From 1 ms on the threads
 /// sleep.
 constexpr std::chrono::nanoseconds finest_interval = std::chrono::milliseconds(1);
 
-struct Port {
-    std::string name;
-    std::unique_ptr<NetlinkCounters> counters;
-    std::unique_ptr<QueueReader> queue;
-    std::string queue_kind;
+/// The ports of a switch, opened.
+struct Ports {
+    std::vector<std::string> names;
+    std::vector<collectors::ChosenSource> counters; ///< one for each name
+    std::unique_ptr<QueueReader> queues;            ///< one for all
+    std::vector<std::string> queue_kinds;
 };
 
 /// "p0", "p1" ... of the calling thread's namespace, in order of their numbers.
 std::vector<std::string> port_names() {
     std::vector<std::string> names;
-    struct if_nameindex* const all = ::if_nameindex();
-    for (const struct if_nameindex* each = all; each != nullptr && each->if_index != 0; ++each) {
-        const std::string name = each->if_name;
+    for (const std::string& name : collectors::interface_names())
         if (name.size() > 1 && name[0] == 'p' && name.find_first_not_of("0123456789", 1) == std::string::npos)
             names.push_back(name);
-    }
-    if (all != nullptr)
-        ::if_freenameindex(all);
     std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
         return a.size() != b.size() ? a.size() < b.size() : a < b;
     });
@@ -57,26 +53,38 @@ void enter(const std::string& network_namespace) {
     if (error != 0)
         throw std::system_error(error, std::generic_category(),
                                 "enter the switch's network namespace " + path);
+    // A /sys that shows this namespace, for this thread alone; what was opened in it outlives the thread.
+    // Where that is not allowed, the choice of the source falls on another.
+    if (::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0)
+        ::mount("sysfs", "/sys", "sysfs", 0, nullptr);
+}
+
+Ports open_ports_here(const std::string& network_namespace) {
+    Ports ports;
+    ports.names = port_names();
+    for (const std::string& name : ports.names)
+        ports.counters.push_back(collectors::choose_source(name));
+    ports.queues = std::make_unique<QueueReader>(ports.names);
+    std::vector<std::optional<collectors::QueueStatistics>> statistics(ports.names.size());
+    const int error = ports.queues->read(statistics);
+    for (std::size_t i = 0; i < statistics.size(); ++i) {
+        if (!statistics[i])
+            throw std::system_error(
+                error != 0 ? error : ENODEV, std::generic_category(),
+                fmt::format("read the queue of {} in {}", ports.names[i], network_namespace));
+        ports.queue_kinds.push_back(statistics[i]->kind);
+    }
+    return ports;
 }
 
 /// Opened in a thread that enters the namespace and ends: no other thread leaves its own.
-std::vector<Port> open_ports(const std::string& network_namespace) {
-    std::vector<Port> ports;
+Ports open_ports(const std::string& network_namespace) {
+    Ports ports;
     std::exception_ptr failure;
     std::jthread([&] {
         try {
             enter(network_namespace);
-            for (const std::string& name : port_names()) {
-                Port port{name, std::make_unique<NetlinkCounters>(name), std::make_unique<QueueReader>(name),
-                          ""};
-                collectors::QueueStatistics statistics;
-                if (const int error = port.queue->read(statistics); error != 0)
-                    throw std::system_error(
-                        error, std::generic_category(),
-                        fmt::format("read the queue of {} in {}", name, network_namespace));
-                port.queue_kind = statistics.kind;
-                ports.push_back(std::move(port));
-            }
+            ports = open_ports_here(network_namespace);
         } catch (...) {
             failure = std::current_exception();
         }
@@ -99,15 +107,19 @@ std::optional<SwitchPlace> testbed_switch() {
 SwitchSampling::SwitchSampling(const SwitchPlace& place, const std::filesystem::path& run_directory,
                                std::chrono::nanoseconds interval, bool overwrite) {
     std::filesystem::create_directories(run_directory / "nic");
-    for (Port& port : open_ports(place.network_namespace)) {
-        Recording recording;
-        recording.trace.port = port.name;
-        recording.trace.host = place.host_prefix + port.name.substr(1);
-        recording.trace.file = fmt::format("nic/{}.{}.csv", place.network_namespace, port.name);
-        recording.trace.queue_file = collectors::queue_path(recording.trace.file);
+    Ports ports = open_ports(place.network_namespace);
+    std::vector<collectors::SamplerSource> sources;
+    std::vector<std::filesystem::path> queue_files;
+    for (std::size_t i = 0; i < ports.names.size(); ++i) {
+        const std::string& port = ports.names[i];
+        SwitchPortTrace trace;
+        trace.port = port;
+        trace.host = place.host_prefix + port.substr(1);
+        trace.file = fmt::format("nic/{}.{}.csv", place.network_namespace, port);
+        trace.queue_file = collectors::queue_path(trace.file);
         collectors::TraceInfo info;
         info.host = place.network_namespace;
-        info.interface = port.name;
+        info.interface = port;
         info.driver = "virtual";
         info.byte_unit =
             "device bytes without FCS; a GSO super-packet counts one header (about 4.4 % below the "
@@ -115,33 +127,38 @@ SwitchSampling::SwitchSampling(const SwitchPlace& place, const std::filesystem::
         info.side =
             fmt::format("switch port to {0}: tx_bytes went to {0}, counted after this port's queue ({1}); "
                         "rx_bytes came from {0}, after the queue of {0}",
-                        recording.trace.host, port.queue_kind);
-        collectors::SamplerOptions options;
-        options.interval = std::max(interval, finest_interval);
-        options.overwrite = overwrite;
-        recording.queue = std::make_unique<collectors::QueueLane>(std::move(port.queue), port.name,
-                                                                  run_directory / recording.trace.queue_file,
-                                                                  switch_queue_interval, overwrite);
-        recording.sampler = std::make_unique<collectors::Sampler>(
-            std::move(port.counters), run_directory / recording.trace.file, std::move(info), options);
-        recordings_.push_back(std::move(recording));
+                        trace.host, ports.queue_kinds[i]);
+        queue_files.push_back(run_directory / trace.queue_file);
+        info.source_reason = ports.counters[i].reason;
+        sources.push_back({std::move(ports.counters[i].source), run_directory / trace.file, std::move(info)});
+        traces_.push_back(std::move(trace));
     }
+    if (traces_.empty())
+        return;
+    queues_ =
+        collectors::start_queue_lane(std::move(ports.queues), queue_files, switch_queue_interval, overwrite);
+    collectors::SamplerOptions options;
+    options.interval = std::max(interval, finest_interval);
+    options.overwrite = overwrite;
+    sampler_ = std::make_unique<collectors::Sampler>(std::move(sources), options);
 }
 
 std::vector<SwitchPortTrace> SwitchSampling::stop(const std::string& reason,
                                                   std::vector<std::string>& errors) {
-    std::vector<SwitchPortTrace> traces;
-    for (Recording& recording : recordings_) {
-        try {
-            recording.trace.cpu_share = recording.sampler->stop(reason).cpu_share;
-            recording.trace.cpu_share += recording.queue->stop().cpu_share;
-        } catch (const std::exception& error) {
-            errors.push_back(error.what());
-        }
-        traces.push_back(std::move(recording.trace));
+    if (!sampler_)
+        return {};
+    const collectors::SamplerReport counters = sampler_->stop(reason);
+    const collectors::LaneReport queues = queues_->stop();
+    const auto share_of_one = 1 / static_cast<double>(traces_.size());
+    for (std::size_t i = 0; i < traces_.size(); ++i) {
+        traces_[i].cpu_share = (counters.cpu_share + queues.cpu_share) * share_of_one;
+        for (const std::string& error : {counters.sources[i].error, queues.files[i].error})
+            if (!error.empty())
+                errors.push_back(error);
     }
-    recordings_.clear();
-    return traces;
+    sampler_.reset();
+    queues_.reset();
+    return std::move(traces_);
 }
 
 } // namespace generator

@@ -12,8 +12,8 @@
 
 namespace generator {
 
-/// Between two readings of a port's queue. One costs 6 us on an idle machine, several times that on a busy
-/// one.
+/// Between two readings of the ports' queues. One reading of all costs 6 us on an idle machine, several times
+/// that on a busy one.
 inline constexpr std::chrono::milliseconds switch_queue_interval{2};
 
 /// A switch whose ports can be sampled from here: the testbed's, a network namespace.
@@ -31,11 +31,11 @@ struct SwitchPortTrace {
     std::string host;           ///< that the port leads to
     std::filesystem::path file; ///< relative to the run directory: nic/<switch>.<port>.csv
     std::filesystem::path queue_file;
-    double cpu_share = 0; ///< of one core, used by the threads that sampled it
+    double cpu_share = 0; ///< of one core, its part of what the two threads used that sampled all ports
 };
 
-/// Samples the counters and the queues of all ports of a switch. Its threads stay where they are; the sockets
-/// that they read were opened in the switch's network namespace.
+/// Samples the counters of all ports of a switch in one thread and their queues in another. The threads stay
+/// where they are; the files and sockets that they read were opened in the switch's network namespace.
 class SwitchSampling {
 public:
     /// Starts. Throws std::system_error when the namespace cannot be entered (it needs root there).
@@ -46,12 +46,9 @@ public:
     std::vector<SwitchPortTrace> stop(const std::string& reason, std::vector<std::string>& errors);
 
 private:
-    struct Recording {
-        SwitchPortTrace trace;
-        std::unique_ptr<collectors::Sampler> sampler;
-        std::unique_ptr<collectors::QueueLane> queue;
-    };
-    std::vector<Recording> recordings_;
+    std::vector<SwitchPortTrace> traces_;
+    std::unique_ptr<collectors::Lane> queues_;
+    std::unique_ptr<collectors::Sampler> sampler_;
 };
 
 } // namespace generator

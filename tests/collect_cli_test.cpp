@@ -101,6 +101,52 @@ TEST_CASE("record leaves a complete trace and says what to do next", "[cli]") {
     CHECK(trace.samples.back().t_ns >= 490'000'000);
 }
 
+TEST_CASE("a pattern gives one trace and one queue file per interface", "[cli]") {
+    const Program program;
+    const Outcome outcome = program.run(
+        {"record", "--iface", "l[o]", "--out", program.trace().string(), "--queue", "--duration", "50ms"});
+    INFO(outcome.errors);
+    CHECK(outcome.exit_code == 0);
+    const fs::path folder = program.trace().parent_path();
+    CHECK_FALSE(fs::exists(program.trace()));
+    CHECK(read_trace(folder / "trace.lo.csv").info.interface == "lo");
+    CHECK(fs::exists(folder / "trace.lo.queue.csv"));
+    CHECK(fs::exists(folder / "trace.lo.queue.json"));
+    CHECK(contains(outcome.output, "trace.lo.csv: "));
+}
+
+TEST_CASE("--source forces a source, and the sidecar says which and why", "[cli]") {
+    for (const std::string source : {"sysfs", "procfs", "rtnetlink"}) {
+        const Program program;
+        REQUIRE(program.record({"--source", source, "--duration", "20ms"}).exit_code == 0);
+        const TraceInfo info = read_trace(program.trace()).info;
+        CHECK(info.source == source);
+        CHECK(info.source_reason == "asked for");
+    }
+    const Program program;
+    REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);
+    CHECK(read_trace(program.trace()).info.source_reason == "the first choice");
+}
+
+TEST_CASE("an RDMA port is recorded from wherever its counters are shown", "[cli]") {
+    const Program program;
+    const fs::path folder = program.trace().parent_path() / "infiniband";
+    fs::create_directories(folder / "mlx5_0/ports/1/counters");
+    std::ofstream(folder / "mlx5_0/ports/1/counters/port_rcv_data") << "1000\n";
+    std::ofstream(folder / "mlx5_0/ports/1/counters/port_xmit_data") << "3\n";
+    const Outcome outcome = program.run({"record", "--iface", "mlx5_0/1", "--rdma-folder", folder.string(),
+                                         "--out", program.trace().string(), "--duration", "20ms"});
+    INFO(outcome.errors);
+    REQUIRE(outcome.exit_code == 0);
+    const Trace trace = read_trace(program.trace());
+    CHECK(trace.info.source == "rdma");
+    CHECK(trace.info.interface == "mlx5_0/1");
+    CHECK(contains(trace.info.byte_unit, "words of 4"));
+    REQUIRE_FALSE(trace.samples.empty());
+    CHECK(trace.samples[0].rx_bytes == 4000);
+    CHECK(trace.samples[0].tx_bytes == 12);
+}
+
 TEST_CASE("a trace is replaced only on request", "[cli]") {
     const Program program;
     REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);
@@ -190,6 +236,9 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
     };
     const std::vector<Mistake> mistakes{
         {{"record", "--iface", "eth9", "--out", path}, "no interface eth9 on host"},
+        {{"record", "--iface", "lo,wlan*", "--out", path}, "no interface wlan* on host"},
+        {{"record", "--iface", "lo", "--out", path, "--source", "ebpf"}, "--source: 'ebpf' is none of"},
+        {{"record", "--iface", "lo", "--out", path, "--source", "rdma"}, "lo is no RDMA port"},
         {{"record", "--iface", "lo", "--out", "/nowhere/trace.csv"}, "/nowhere/trace.csv: No such file"},
         {{"record", "--iface", "lo", "--out", path, "--interval", "500"}, "--interval: '500': has no unit"},
         {{"record", "--iface", "lo", "--out", path, "--interval", "0ms"},

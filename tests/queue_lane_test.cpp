@@ -1,13 +1,17 @@
+#include "collectors/interface_index.hpp"
+#include "collectors/monotonic_clock.hpp"
 #include "collectors/netlink_counters.hpp"
 #include "collectors/queue_lane.hpp"
 #include "collectors/route_attributes.hpp"
-#include "collectors/sysfs_counters.hpp"
 #include "tests/catch.hpp"
 
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <thread>
 #include <unistd.h>
 
@@ -27,31 +31,17 @@ struct Folder {
 } // namespace
 
 TEST_CASE("lo has a queue that the kernel describes: noqueue, nothing waiting", "[queue]") {
-    QueueReader reader("lo");
-    QueueStatistics statistics;
-    REQUIRE(reader.read(statistics) == 0);
-    REQUIRE(statistics.kind == "noqueue");
-    REQUIRE(statistics.backlog_bytes == 0);
+    QueueReader reader({"lo"});
+    std::array<std::optional<QueueStatistics>, 1> queue;
+    REQUIRE(reader.read(queue) == 0);
+    REQUIRE(queue[0]);
+    REQUIRE(queue[0]->kind == "noqueue");
+    REQUIRE(queue[0]->backlog_bytes == 0);
 }
 
 TEST_CASE("an interface that is not there is refused by name", "[queue]") {
-    REQUIRE_THROWS_WITH(QueueReader("none7"), Catch::Contains("none7"));
+    REQUIRE_THROWS_WITH(QueueReader({"lo", "none7"}), Catch::Contains("none7"));
     REQUIRE_THROWS_WITH(NetlinkCounters("none7"), Catch::Contains("none7"));
-}
-
-TEST_CASE("rtnetlink counts what sysfs counts", "[queue]") {
-    SysfsCounters files("lo");
-    NetlinkCounters netlink("lo");
-    const CounterSource::Counters before = files.read();
-    const CounterSource::Counters between = netlink.read();
-    const CounterSource::Counters after = files.read();
-    REQUIRE(between.error == 0);
-    REQUIRE(between.begin_ns <= between.middle_ns);
-    REQUIRE(between.middle_ns <= between.end_ns);
-    REQUIRE(before.rx_bytes <= between.rx_bytes);
-    REQUIRE(between.rx_bytes <= after.rx_bytes);
-    REQUIRE(before.tx_bytes <= between.tx_bytes);
-    REQUIRE(between.tx_bytes <= after.tx_bytes);
 }
 
 TEST_CASE("damaged attributes end the walk, none is read beyond the message", "[queue]") {
@@ -99,13 +89,18 @@ TEST_CASE("the lane writes what can be read again, with a sidecar that says wher
     const Folder folder;
     const std::filesystem::path file = queue_path(folder.path / "trace.csv");
     REQUIRE(file.filename() == "trace.queue.csv");
-    QueueLane lane(std::make_unique<QueueReader>("lo"), "lo", file, 1ms, false);
+    const auto start = [&](const std::filesystem::path& path) {
+        return start_queue_lane(std::make_unique<QueueReader>(std::vector<std::string>{"lo"}), {path}, 1ms,
+                                false);
+    };
+    const std::unique_ptr<Lane> lane = start(file);
     std::this_thread::sleep_for(250ms);
     // As after SIGKILL: what was written so far is there, a line that was cut does not count.
     const QueueTrace early = read_queue_trace(file);
     REQUIRE(early.samples.size() > 5);
-    const QueueLane::Report report = lane.stop();
+    const LaneFileReport report = lane->stop().files.at(0);
     REQUIRE(report.failed == 0);
+    REQUIRE(report.error.empty());
     const QueueTrace trace = read_queue_trace(file);
     REQUIRE(trace.samples.size() == report.samples);
     REQUIRE(trace.kind == "noqueue");
@@ -114,6 +109,71 @@ TEST_CASE("the lane writes what can be read again, with a sidecar that says wher
         REQUIRE(trace.samples[i].t_ns > trace.samples[i - 1].t_ns);
     std::ofstream(file, std::ios::app) << "123,4";
     REQUIRE(read_queue_trace(file).samples.size() == report.samples);
-    REQUIRE_THROWS_WITH(QueueLane(std::make_unique<QueueReader>("lo"), "lo", file, 1ms, false),
-                        Catch::Contains("trace.queue.csv"));
+    REQUIRE_THROWS_WITH(start(file), Catch::Contains("trace.queue.csv"));
+}
+
+TEST_CASE("an interface is found by its name, and a name by its index, through the same socket", "[queue]") {
+    RouteSocket socket;
+    REQUIRE(interface_index(socket, "lo") == ::if_nametoindex("lo"));
+    REQUIRE(interface_name(socket, ::if_nametoindex("lo")) == "lo");
+    REQUIRE(interface_index(socket, "none7") == 0);
+    REQUIRE(interface_index(socket, "") == 0);
+    REQUIRE(interface_index(socket, "a name that is longer than names may be") == 0);
+    REQUIRE(interface_name(socket, 123456789).empty());
+}
+
+TEST_CASE("one lane serves several files; one that cannot be written does not disturb the others",
+          "[queue]") {
+    const Folder folder;
+    constexpr std::array<LaneColumn, 2> columns{{{"t_ns", "ns", "when"}, {"value", "things", "what"}}};
+    const LaneInfo info{"test/1", "lo", {{"side", "left"}}, columns, 1'000'000, 5};
+    std::filesystem::create_symlink("/dev/full", folder.path / "full.csv");
+    {
+        // Its header cannot be written: a full disk is found before the start.
+        REQUIRE_THROWS_WITH(LaneFile(folder.path / "full.csv", info, true), Catch::Contains("full.csv"));
+    }
+    Lane::Files files;
+    files.emplace_back(folder.path / "bad.csv", info, false);
+    files.emplace_back(folder.path / "good.csv", info, false);
+    std::filesystem::create_directory(folder.path / "bad.json.new"); // in the way of its last sidecar
+    Lane lane(std::move(files), 1ms, clock_ns(), [value = 0](Lane::Files& all) mutable {
+        for (LaneFile& file : all)
+            file.add(std::array<std::int64_t, 2>{value, -value});
+        ++value;
+        return true;
+    });
+    std::this_thread::sleep_for(50ms);
+    const LaneReport report = lane.stop();
+    REQUIRE_THAT(report.files.at(0).error, Catch::Contains("bad.json.new"));
+    REQUIRE_THROWS_WITH(report.require_written(), Catch::Contains("bad.json.new"));
+    REQUIRE(report.files.at(1).error.empty());
+    const LaneTable table = read_lane_file(folder.path / "good.csv", columns);
+    REQUIRE(table.rows.size() == report.files.at(1).samples);
+    REQUIRE(table.rows.at(3) == std::vector<std::int64_t>{3, -3});
+    REQUIRE(table.start_monotonic_ns == 5);
+    REQUIRE(table.fact("side") == "left");
+    REQUIRE(table.fact("none").empty());
+}
+
+TEST_CASE("a lane gives up after ten readings without an answer", "[queue]") {
+    const Folder folder;
+    constexpr std::array<LaneColumn, 1> columns{{{"t_ns", "ns", "when"}}};
+    Lane::Files files;
+    files.emplace_back(folder.path / "silent.csv", LaneInfo{"test/1", "lo", {}, columns, 1'000'000, 5},
+                       false);
+    std::atomic<int> readings{0};
+    Lane lane(std::move(files), 1ms, clock_ns(), [&](Lane::Files& all) {
+        all.front().add_failure();
+        ++readings;
+        return false;
+    });
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    while (readings < 10 && std::chrono::steady_clock::now() < deadline)
+        std::this_thread::yield();
+    std::this_thread::sleep_for(20ms); // time for an eleventh
+    const LaneReport report = lane.stop();
+    REQUIRE(readings == 10);
+    REQUIRE(report.files.at(0).failed == 10);
+    REQUIRE(report.files.at(0).samples == 0);
+    REQUIRE(read_lane_file(folder.path / "silent.csv", columns).rows.empty());
 }

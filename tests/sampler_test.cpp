@@ -36,7 +36,7 @@ public:
     }
     TemporaryTrace(const TemporaryTrace&) = delete;
     TemporaryTrace& operator=(const TemporaryTrace&) = delete;
-    fs::path path() const { return folder_ / "trace.csv"; }
+    fs::path path(const std::string& name = "trace.csv") const { return folder_ / name; }
 
 private:
     fs::path folder_;
@@ -80,27 +80,35 @@ SamplerOptions every(std::chrono::nanoseconds interval) {
     return options;
 }
 
-struct Recording {
-    SamplerReport report;
+std::vector<SamplerSource> one(std::unique_ptr<CounterSource> source, const fs::path& path) {
+    std::vector<SamplerSource> sources;
+    sources.push_back({std::move(source), path, {}});
+    return sources;
+}
+
+struct Recorded {
+    SourceReport report;
     Trace trace;
+    SamplerReport sampler;
 };
 
 /// Records for `duration`: that is the subject here, not a way to wait for something.
-Recording record(std::unique_ptr<CounterSource> source, const SamplerOptions& options,
-                 std::chrono::nanoseconds duration) {
+Recorded record(std::unique_ptr<CounterSource> source, const SamplerOptions& options,
+                std::chrono::nanoseconds duration) {
     const TemporaryTrace file;
-    Sampler sampler(std::move(source), file.path(), {}, options);
+    Sampler sampler(one(std::move(source), file.path()), options);
     std::this_thread::sleep_for(duration);
-    Recording recording;
-    recording.report = sampler.stop("duration");
-    recording.trace = read_trace(file.path());
-    return recording;
+    Recorded recorded;
+    recorded.sampler = sampler.stop("duration");
+    recorded.report = recorded.sampler.sources.at(0);
+    recorded.trace = read_trace(file.path());
+    return recorded;
 }
 
 } // namespace
 
 TEST_CASE("every read becomes one sample, in order, within its window", "[sampler]") {
-    const auto [report, trace] =
+    const auto [report, trace, sampler] =
         record(fake([](std::uint64_t n) { return bytes(n, 2 * n); }), every(1ms), 200ms);
     REQUIRE(trace.samples.size() >= 10);
     CHECK(trace.samples.size() == report.samples);
@@ -113,11 +121,11 @@ TEST_CASE("every read becomes one sample, in order, within its window", "[sample
     CHECK(trace.info.source == "fake");
     CHECK(trace.info.interval == 1ms);
     CHECK(report.failed == 0);
-    CHECK(report.spin == 0ns); // from 1 ms on it only sleeps
+    CHECK(sampler.spin == 0ns); // from 1 ms on it only sleeps
 }
 
 TEST_CASE("samples come at their ticks, never before", "[sampler]") {
-    const auto [report, trace] =
+    const auto [report, trace, sampler] =
         record(fake([](std::uint64_t n) { return bytes(n, n); }), every(500us), 200ms);
     // Each tick is served at most once, and all ticks are served or counted as missed; the last sample is
     // extra.
@@ -139,7 +147,7 @@ TEST_CASE("a slow source misses ticks and is not read back to back", "[sampler]"
         std::this_thread::sleep_for(12ms);
         return bytes(n, n);
     };
-    const auto [report, trace] = record(fake(slow), every(5ms), 400ms);
+    const auto [report, trace, sampler] = record(fake(slow), every(5ms), 400ms);
     CHECK(report.missed >= 2 * (report.samples - 2)); // 12 ms take two ticks with them
     REQUIRE(trace.samples.size() >= 3);
     for (std::size_t i = 1; i + 1 < trace.samples.size(); ++i) {
@@ -158,7 +166,7 @@ TEST_CASE("a failed read is a gap, not a zero", "[sampler]") {
         }
         return counters;
     };
-    const auto [report, trace] = record(fake(broken), every(2ms), 200ms);
+    const auto [report, trace, sampler] = record(fake(broken), every(2ms), 200ms);
     CHECK(report.failed == 3);
     CHECK(report.last_error == 0);
     REQUIRE(trace.samples.size() > 4);
@@ -175,7 +183,7 @@ TEST_CASE("a device that is gone at the end is told", "[sampler]") {
         counters.error = ENODEV;
         return counters;
     };
-    const auto [report, trace] = record(fake(gone), every(2ms), 20ms);
+    const auto [report, trace, sampler] = record(fake(gone), every(2ms), 20ms);
     CHECK(report.last_error == ENODEV);
     CHECK(report.failed > 0);
     CHECK(trace.samples.empty());
@@ -188,7 +196,7 @@ TEST_CASE("a counter that falls, or a device that came back, starts a segment", 
         counters.reopened = n == 8;
         return counters;
     };
-    const auto [report, trace] = record(fake(falling), every(2ms), 200ms);
+    const auto [report, trace, sampler] = record(fake(falling), every(2ms), 200ms);
     REQUIRE(trace.samples.size() > 9);
     for (std::size_t i = 0; i < 10; ++i)
         CHECK(((trace.samples[i].flags & new_segment) != 0) == (i == 5 || i == 8));
@@ -198,7 +206,7 @@ TEST_CASE("the refresh period of a slow counter is detected", "[sampler]") {
     const auto stepping = [](std::uint64_t) {
         return bytes(static_cast<std::uint64_t>(clock_ns() / 200'000'000) * 25'000'000, 0); // each 200 ms
     };
-    const auto [report, trace] = record(fake(stepping), every(1ms), 1500ms);
+    const auto [report, trace, sampler] = record(fake(stepping), every(1ms), 1500ms);
     const auto period = trace_quality(trace).rx_refresh_period;
     REQUIRE(period);
     CHECK(*period >= 150ms);
@@ -208,7 +216,8 @@ TEST_CASE("the refresh period of a slow counter is detected", "[sampler]") {
 TEST_CASE("a full ring drops the newest samples, counts them and flags the next", "[sampler]") {
     SamplerOptions options = every(1ms);
     options.ring_capacity = 8; // the writer looks each 100 ms
-    const auto [report, trace] = record(fake([](std::uint64_t n) { return bytes(n, n); }), options, 350ms);
+    const auto [report, trace, sampler] =
+        record(fake([](std::uint64_t n) { return bytes(n, n); }), options, 350ms);
     CHECK(report.failed > 0);
     CHECK(report.samples == trace.samples.size());
     bool flagged = false;
@@ -222,20 +231,21 @@ TEST_CASE("a full ring drops the newest samples, counts them and flags the next"
 
 TEST_CASE("stop is quick at any interval and takes a last sample", "[sampler]") {
     const TemporaryTrace file;
-    Sampler sampler(fake([](std::uint64_t n) { return bytes(n, n); }), file.path(), {}, every(10s));
+    Sampler sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()), every(10s));
     const auto before = std::chrono::steady_clock::now();
-    const SamplerReport report = sampler.stop("signal 15");
+    const SourceReport report = sampler.stop("signal 15").sources.at(0);
     CHECK(std::chrono::steady_clock::now() - before < 1s); // usually below 60 ms; one interval is 10 s
     CHECK(report.samples >= 1);
     CHECK(report.samples <= 2);
-    CHECK(sampler.stop("again").samples == report.samples);
+    CHECK(sampler.stop("again").sources.at(0).samples == report.samples);
     CHECK(read_trace(file.path()).info.reason == "signal 15");
 }
 
 TEST_CASE("a sampler that nobody stopped leaves a finished trace", "[sampler]") {
     const TemporaryTrace file;
     {
-        const Sampler sampler(fake([](std::uint64_t n) { return bytes(n, n); }), file.path(), {}, every(1ms));
+        const Sampler sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()),
+                              every(1ms));
     }
     CHECK(read_trace(file.path()).info.reason == "abandoned");
 }
@@ -243,18 +253,99 @@ TEST_CASE("a sampler that nobody stopped leaves a finished trace", "[sampler]") 
 TEST_CASE("a full disk ends the recording and is told by stop", "[sampler]") {
     const TemporaryTrace file;
     // The header fits, then the sidecar cannot be created: a folder stands in its way.
-    fs::create_directory(file.path().parent_path() / "trace.json.new");
-    Sampler sampler(fake([](std::uint64_t n) { return bytes(n, n); }), file.path(), {}, every(1ms));
+    fs::create_directory(file.path("trace.json.new"));
+    Sampler sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()), every(1ms));
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     while (!sampler.failed() && std::chrono::steady_clock::now() < deadline)
         std::this_thread::yield();
     CHECK(sampler.failed());
-    CHECK_THROWS_AS(sampler.stop("duration"), std::system_error);
-    CHECK_THROWS_AS(sampler.stop("duration"), std::system_error);
+    for (int call = 0; call < 2; ++call) {
+        const SamplerReport report = sampler.stop("duration");
+        CHECK_THAT(report.sources.at(0).error, Catch::Contains("trace.json.new"));
+        CHECK_THROWS_WITH(report.require_written(), Catch::Contains("trace.json.new"));
+    }
+}
+
+TEST_CASE("several sources are read at each tick, one after another, each into its own trace", "[sampler]") {
+    const TemporaryTrace folder;
+    std::vector<SamplerSource> sources;
+    for (std::uint64_t number = 0; number < 3; ++number)
+        sources.push_back({fake([number](std::uint64_t n) { return bytes(1000 * number + n, n); }),
+                           folder.path("trace." + std::to_string(number) + ".csv"),
+                           {}});
+    Sampler sampler(std::move(sources), every(2ms));
+    std::this_thread::sleep_for(200ms);
+    const SamplerReport report = sampler.stop("duration");
+    REQUIRE(report.sources.size() == 3);
+    CHECK(report.cpu_share_of_one() == Approx(report.cpu_share / 3));
+    std::vector<Trace> traces;
+    for (std::uint64_t number = 0; number < 3; ++number) {
+        const Trace trace = read_trace(folder.path("trace." + std::to_string(number) + ".csv"));
+        REQUIRE(trace.samples.size() >= 10);
+        CHECK(trace.samples.size() == report.sources[number].samples);
+        CHECK(trace.samples[5].rx_bytes == 1000 * number + 5);
+        CHECK(trace.info.complete);
+        traces.push_back(trace);
+    }
+    for (std::size_t n = 0; n < traces[0].samples.size(); ++n)
+        for (std::size_t number = 1; number < 3; ++number) {
+            const Sample& before = traces[number - 1].samples.at(n);
+            CHECK(traces[number].samples.at(n).t_ns >= before.t_ns + before.rx_width_ns + before.tx_width_ns);
+        }
+    CHECK(traces[2].info.start_monotonic_ns == traces[0].info.start_monotonic_ns);
+}
+
+TEST_CASE("a source that fails does not disturb the others", "[sampler]") {
+    const TemporaryTrace folder;
+    std::vector<SamplerSource> sources;
+    sources.push_back({fake([](std::uint64_t n) {
+                           Counters counters = bytes(n, n);
+                           counters.error = n >= 10 ? ENODEV : 0;
+                           return counters;
+                       }),
+                       folder.path("gone.csv"),
+                       {}});
+    fs::create_directory(folder.path("unwritable.json.new")); // in the way of its sidecar
+    sources.push_back({fake([](std::uint64_t n) { return bytes(n, n); }), folder.path("unwritable.csv"), {}});
+    sources.push_back({fake([](std::uint64_t n) { return bytes(n, n); }), folder.path("good.csv"), {}});
+    Sampler sampler(std::move(sources), every(2ms));
+    std::this_thread::sleep_for(200ms);
+    CHECK_FALSE(sampler.failed()); // two can still be written
+    const SamplerReport report = sampler.stop("duration");
+    CHECK(report.sources[0].last_error == ENODEV);
+    CHECK(report.sources[0].samples == 10);
+    CHECK(report.sources[0].error.empty());
+    CHECK(read_trace(folder.path("gone.csv")).info.complete);
+    CHECK_FALSE(report.sources[1].error.empty());
+    CHECK(report.sources[2].failed == 0);
+    const Trace good = read_trace(folder.path("good.csv"));
+    CHECK(good.samples.size() > 10);
+    CHECK(good.samples.size() == report.sources[2].samples);
+    CHECK(trace_quality(good).failed == 0);
+}
+
+TEST_CASE("a slow source makes the next one late, and that is recorded", "[sampler]") {
+    const TemporaryTrace folder;
+    std::vector<SamplerSource> sources;
+    sources.push_back({fake([](std::uint64_t n) {
+                           std::this_thread::sleep_for(6ms);
+                           return bytes(n, n);
+                       }),
+                       folder.path("slow.csv"),
+                       {}});
+    sources.push_back({fake([](std::uint64_t n) { return bytes(n, n); }), folder.path("fast.csv"), {}});
+    Sampler sampler(std::move(sources), every(5ms));
+    std::this_thread::sleep_for(300ms);
+    const SamplerReport report = sampler.stop("duration");
+    const Trace fast = read_trace(folder.path("fast.csv"));
+    REQUIRE(fast.samples.size() >= 3);
+    CHECK(fast.samples[0].t_ns >= 6'000'000); // it served tick 1: tick 0 is missed
+    CHECK((fast.samples[0].flags & missed_ticks) != 0);
+    CHECK(report.sources[1].missed >= fast.samples.size() - 2);
 }
 
 TEST_CASE("an interval of zero is refused", "[sampler]") {
     const TemporaryTrace file;
-    CHECK_THROWS_AS(Sampler(fake([](std::uint64_t n) { return bytes(n, n); }), file.path(), {}, every(0ns)),
+    CHECK_THROWS_AS(Sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()), every(0ns)),
                     std::invalid_argument);
 }

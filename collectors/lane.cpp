@@ -1,0 +1,100 @@
+#include "collectors/lane.hpp"
+
+#include "collectors/monotonic_clock.hpp"
+#include "collectors/signals_blocked.hpp"
+#include "collectors/tick_clock.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace collectors {
+
+namespace {
+
+constexpr std::int64_t write_every_ns = 100'000'000;
+constexpr std::chrono::milliseconds shortest_sleeping_interval{1}; // a TickClock does not spin from there on
+constexpr int most_failures_in_a_row = 10;
+
+} // namespace
+
+std::chrono::nanoseconds lane_interval(std::chrono::nanoseconds asked) {
+    return std::max<std::chrono::nanoseconds>(asked, shortest_sleeping_interval);
+}
+
+void LaneReport::require_written() const {
+    std::vector<std::string> errors;
+    for (const LaneFileReport& file : files)
+        if (!file.error.empty())
+            errors.push_back(file.error);
+    if (!errors.empty())
+        throw std::runtime_error(fmt::format("{}", fmt::join(errors, "; ")));
+}
+
+Lane::Lane(Files files, std::chrono::nanoseconds interval, std::int64_t start_monotonic_ns, Read read)
+    : files_(std::move(files)), interval_(lane_interval(interval)), start_ns_(start_monotonic_ns),
+      read_(std::move(read)) {
+    report_.files.resize(files_.size());
+    const SignalsBlocked inherited;
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+Lane::~Lane() {
+    stop();
+}
+
+template <typename Action>
+void Lane::for_each_file(Action action) {
+    std::size_t number = 0;
+    for (LaneFile& file : files_) {
+        std::string& error = report_.files[number++].error;
+        if (!error.empty())
+            continue;
+        try {
+            action(file);
+        } catch (const std::exception& failure) {
+            error = failure.what();
+        }
+    }
+}
+
+void Lane::run(const std::stop_token& stop) {
+    const TickClock clock(interval_.count());
+    const std::int64_t begin = clock_ns();
+    const std::int64_t cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    std::int64_t next_write = start_ns_ + write_every_ns;
+    int failures = 0;
+    bool running = true;
+    for (std::int64_t tick = 0; running && failures < most_failures_in_a_row;
+         tick = (clock_ns() - start_ns_) / interval_.count() + 1) {
+        running = clock.wait_until(start_ns_ + tick * interval_.count(), stop);
+        failures = read_(files_) ? 0 : failures + 1;
+        if (const std::int64_t now = clock_ns(); now >= next_write) {
+            for_each_file([](LaneFile& file) { file.write(); });
+            next_write = now + write_every_ns;
+        }
+    }
+    for_each_file([](LaneFile& file) { file.write(); });
+    report_.cpu_share = static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before) /
+                        static_cast<double>(clock_ns() - begin);
+}
+
+LaneReport Lane::stop() {
+    if (thread_.joinable()) {
+        thread_.request_stop();
+        thread_.join();
+        for_each_file([](LaneFile& file) { file.finish(); });
+        std::size_t number = 0;
+        for (const LaneFile& file : files_) {
+            report_.files[number].samples = file.rows();
+            report_.files[number++].failed = file.failed();
+        }
+    }
+    return report_;
+}
+
+} // namespace collectors

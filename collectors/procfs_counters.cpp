@@ -1,0 +1,81 @@
+#include "collectors/procfs_counters.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace collectors {
+
+namespace {
+
+void skip_spaces(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+} // namespace
+
+ProcfsCounters::ProcfsCounters(const std::string& interface, const std::filesystem::path& file)
+    : prefix_(interface + ":"), descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (descriptor_ < 0)
+        throw std::system_error(errno, std::generic_category(), "open counters " + file.string());
+    std::uint64_t bytes = 0;
+    if (const int error = read_rx(bytes); error != 0) {
+        ::close(descriptor_);
+        throw std::system_error(error, std::generic_category(), "find " + interface + " in " + file.string());
+    }
+}
+
+ProcfsCounters::~ProcfsCounters() {
+    ::close(descriptor_);
+}
+
+int ProcfsCounters::find_line(std::string_view& columns) noexcept {
+    off_t offset = 0;
+    std::size_t kept = 0; // of a line that the last read cut
+    while (true) {
+        const ssize_t length = ::pread(descriptor_, text_.data() + kept, text_.size() - kept, offset);
+        if (length < 0)
+            return errno;
+        if (length == 0)
+            return ENODEV;
+        offset += length;
+        std::string_view text(text_.data(), kept + static_cast<std::size_t>(length));
+        for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+            std::string_view line = text.substr(0, end);
+            text.remove_prefix(end + 1);
+            skip_spaces(line);
+            // A name may contain a colon on old kernels; after its own colon comes a space.
+            if (line.starts_with(prefix_) && line.substr(prefix_.size()).starts_with(' ')) {
+                columns = line.substr(prefix_.size());
+                return 0;
+            }
+        }
+        kept = text.size();
+        if (kept == text_.size())
+            return EBADMSG; // a line of 16 KiB
+        std::memmove(text_.data(), text.data(), kept);
+    }
+}
+
+int ProcfsCounters::read_column(int column, std::uint64_t& bytes) noexcept {
+    std::string_view columns;
+    if (const int error = find_line(columns); error != 0)
+        return error;
+    for (int number = 0;; ++number) {
+        skip_spaces(columns);
+        const auto [end, error] = std::from_chars(columns.data(), columns.data() + columns.size(), bytes);
+        if (error != std::errc())
+            return EBADMSG;
+        if (number == column)
+            return 0;
+        columns.remove_prefix(static_cast<std::size_t>(end - columns.data()));
+    }
+}
+
+} // namespace collectors

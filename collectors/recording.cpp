@@ -1,0 +1,100 @@
+#include "collectors/recording.hpp"
+
+#include "collectors/monotonic_clock.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+
+namespace collectors {
+
+namespace {
+
+bool fits_width(std::int64_t width_ns) {
+    return width_ns >= 0 && width_ns <= std::numeric_limits<std::uint32_t>::max();
+}
+
+} // namespace
+
+Recording::Recording(SamplerSource source, std::size_t ring_capacity, bool overwrite)
+    : source_(std::move(source.source)), info_(std::move(source.info)),
+      writer_(std::move(source.trace_path), overwrite), ring_(ring_capacity) {}
+
+void Recording::sample(const TickGrid& grid) noexcept {
+    const CounterSource::Counters counters = source_->read();
+    const std::int64_t begin = counters.error == 0 ? counters.begin_ns : clock_ns();
+    const std::int64_t tick = (begin - grid.start_ns) / grid.interval_ns;
+    if (tick > next_tick_) {
+        report_.missed += static_cast<std::uint64_t>(tick - next_tick_);
+        pending_flags_ |= SampleFlag::missed_ticks;
+    }
+    next_tick_ = std::max(next_tick_, tick + 1); // the last sample comes between two ticks
+    keep(counters, grid.start_ns);
+}
+
+void Recording::keep(const CounterSource::Counters& counters, std::int64_t start_ns) noexcept {
+    const std::int64_t rx_width = counters.middle_ns - counters.begin_ns;
+    const std::int64_t tx_width = counters.end_ns - counters.middle_ns;
+    report_.last_error = counters.error;
+    if (counters.error != 0 || !fits_width(rx_width) || !fits_width(tx_width)) {
+        ++report_.failed;
+        pending_flags_ |= SampleFlag::failed_reads;
+        return;
+    }
+    Sample sample{counters.begin_ns - start_ns,
+                  static_cast<std::uint32_t>(rx_width),
+                  static_cast<std::uint32_t>(tx_width),
+                  counters.rx_bytes,
+                  counters.tx_bytes,
+                  std::exchange(pending_flags_, 0)};
+    const bool fell =
+        previous_ && (sample.rx_bytes < previous_->rx_bytes || sample.tx_bytes < previous_->tx_bytes);
+    if (fell || counters.reopened)
+        sample.flags |= SampleFlag::new_segment;
+    if (!ring_.push(sample)) {
+        // The next sample that fits tells what the dropped one had to tell.
+        ++report_.failed;
+        pending_flags_ = sample.flags | SampleFlag::failed_reads;
+    }
+    previous_ = sample;
+}
+
+void Recording::begin(const TickGrid& grid, std::int64_t start_realtime_ns) {
+    info_.source = source_->name();
+    info_.interval = std::chrono::nanoseconds(grid.interval_ns);
+    info_.start_monotonic_ns = grid.start_ns;
+    info_.start_realtime_ns = start_realtime_ns;
+    info_.version = GRADBURST_VERSION;
+    info_.build_type = GRADBURST_BUILD_TYPE;
+    try {
+        writer_.begin(info_);
+    } catch (const std::exception& error) {
+        report_.error = error.what();
+    }
+}
+
+void Recording::drain(std::span<Sample> block) {
+    if (broken())
+        return;
+    try {
+        while (const std::size_t count = ring_.pop(block)) {
+            writer_.append(block.first(count));
+            report_.samples += count;
+        }
+    } catch (const std::exception& error) {
+        report_.error = error.what();
+    }
+}
+
+void Recording::finish(const std::string& reason) {
+    if (broken())
+        return;
+    try {
+        writer_.finish(reason, report_.missed, report_.failed);
+    } catch (const std::exception& error) {
+        report_.error = error.what();
+    }
+}
+
+} // namespace collectors

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "collectors/counter_source.hpp"
+#include "collectors/sample_ring.hpp"
+#include "collectors/trace_file.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace collectors {
+
+/// What a sampler shall record: one source into one trace. `info` needs host, interface, byte_unit, driver
+/// and side; the sampler fills in the rest.
+struct SamplerSource {
+    std::unique_ptr<CounterSource> source;
+    std::filesystem::path trace_path;
+    TraceInfo info;
+};
+
+/// Tick n is due at start_ns + n * interval_ns, CLOCK_MONOTONIC.
+struct TickGrid {
+    std::int64_t start_ns = 0;
+    std::int64_t interval_ns = 0;
+};
+
+/// What became of one source, beyond what its trace tells; the rest is `trace_quality(read_trace(path))`.
+struct SourceReport {
+    std::uint64_t samples = 0; ///< in the file
+    std::uint64_t missed = 0;  ///< ticks skipped because the sampler came too late
+    std::uint64_t failed = 0;  ///< reads that failed or found the ring full
+    int last_error = 0;        ///< errno of the last read, 0 if it was good: the device is gone
+    std::string error;         ///< why the trace could not be written to its end (disk full); empty if it was
+};
+
+/// One source on its way into its trace: the sampling thread calls `sample`, the writing thread `begin` and
+/// `drain`; a ring is between them. What fails here stays here: the other recordings go on.
+class Recording {
+public:
+    /// Creates the trace. Throws std::system_error that names the file.
+    Recording(SamplerSource source, std::size_t ring_capacity, bool overwrite);
+
+    /// Reads the source once. A sample serves the tick in whose time its read began; ticks before it that no
+    /// sample served are missed.
+    void sample(const TickGrid& grid) noexcept;
+
+    /// Writes the sidecar of a trace that is not complete yet.
+    void begin(const TickGrid& grid, std::int64_t start_realtime_ns);
+    /// Writes what is in the ring.
+    void drain(std::span<Sample> block);
+    /// Nothing can be written any more.
+    bool broken() const { return !report_.error.empty(); }
+    /// Completes the sidecar, once both threads have ended.
+    void finish(const std::string& reason);
+
+    const SourceReport& report() const { return report_; }
+
+private:
+    void keep(const CounterSource::Counters& counters, std::int64_t start_ns) noexcept;
+
+    std::unique_ptr<CounterSource> source_;
+    TraceInfo info_;
+    TraceWriter writer_;
+    SampleRing ring_;
+    SourceReport report_; ///< samples and error belong to the writing thread, the rest to the sampling thread
+
+    // Of the sampling thread.
+    std::int64_t next_tick_ = 0;      ///< the first that no sample has served yet
+    std::uint32_t pending_flags_ = 0; ///< what happened since the last sample
+    std::optional<Sample> previous_;
+};
+
+} // namespace collectors
