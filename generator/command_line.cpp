@@ -1,9 +1,9 @@
 #include "generator/command_line.hpp"
 
+#include "generator/field_options.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <memory>
-#include <regex>
 
 namespace generator {
 namespace {
@@ -29,88 +29,13 @@ Exit codes: 0 good; 1 something failed (a peer, the network, a disk); 2 a mistak
 130 stopped by a signal. Profiles are explained in profiles/README.md; `gradburst-profile` lists, shows and
 checks them, `gradburst-plan` predicts a run, `gradburst-collect` records a NIC without MPI.)";
 
-/// Options that set a profile field. Values go to the profile as text or as JSON numbers; it checks them.
-class FieldOptions {
-public:
-    explicit FieldOptions(CLI::App& app) : app_(app) {}
-
-    void text(const std::string& option, const std::string& pointer, const std::string& help) {
-        add(option, pointer, help, [](const std::string& value) { return quoted(value); });
-    }
-    /// A JSON number stays one; anything else becomes text, which the profile refuses with its reason.
-    void number(const std::string& option, const std::string& pointer, const std::string& help) {
-        add(option, pointer, help, [](const std::string& value) {
-            static const std::regex json_number(R"(-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?)");
-            return std::regex_match(value, json_number) ? value : quoted(value);
-        });
-    }
-    void flag(const std::string& option, const std::string& pointer, const std::string& help) {
-        flags_.push_back({std::make_unique<bool>(false), pointer, option});
-        app_.add_flag(option, *flags_.back().value, help);
-    }
-    std::vector<Override> overrides() const {
-        std::vector<Override> result;
-        for (const Value& each : values_)
-            if (*each.given)
-                result.push_back({each.pointer, each.to_json(*each.value), each.option});
-        for (const Flag& each : flags_)
-            if (*each.value)
-                result.push_back({each.pointer, "true", each.option});
-        return result;
-    }
-
-private:
-    using ToJson = std::string (*)(const std::string&);
-    struct Value {
-        std::unique_ptr<std::string> value;
-        std::unique_ptr<bool> given;
-        std::string pointer;
-        std::string option;
-        ToJson to_json;
-    };
-    struct Flag {
-        std::unique_ptr<bool> value;
-        std::string pointer;
-        std::string option;
-    };
-
-    static std::string quoted(const std::string& value) {
-        std::string text = "\"";
-        for (const char c : value) {
-            if (c == '"' || c == '\\')
-                text += '\\';
-            text += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-        }
-        return text + '"';
-    }
-
-    void add(const std::string& option, const std::string& pointer, const std::string& help, ToJson to_json) {
-        values_.push_back(
-            {std::make_unique<std::string>(), std::make_unique<bool>(false), pointer, option, to_json});
-        std::string* const value = values_.back().value.get();
-        bool* const given = values_.back().given.get();
-        app_.add_option_function<std::string>(
-                option,
-                [value, given](const std::string& text) {
-                    *value = text;
-                    *given = true;
-                },
-                help)
-            ->type_name("");
-    }
-
-    CLI::App& app_;
-    std::vector<Value> values_;
-    std::vector<Flag> flags_;
-};
-
 void add_field_options(FieldOptions& options) {
-    options.number("--iterations", "/run/iterations", "How many iterations");
+    add_traffic_options(options);
+    options.text("--line-rate", "/network/line_rate",
+                 "Rate of the links, where the interface does not know it; scales bytes by line rate / "
+                 "reference rate of the profile");
     options.text("--duration", "/run/duration",
                  "End after the iteration in which this time has passed: 60s, 10min");
-    options.number("--warmup", "/run/warmup", "First iterations that statistics leave out");
-    options.number("--seed", "/run/seed",
-                   "For jitter: the same seed gives the same schedule on every machine");
     options.flag("--verify", "/run/verify", "Carry real float32 sums and check every element (slower)");
     options.flag("--dry-run", "/run/dry_run", "Print settings, bytes, memory and disk; send nothing");
     options.text(
@@ -118,23 +43,8 @@ void add_field_options(FieldOptions& options) {
         "Interface by name (eth0), prefix (eth*) or network (10.0.0.0/8); default: the one by which the "
         "other hosts are reached, lo on one host");
     options.text("--ports", "/network/ports", "Ports to listen on: one per rank of a host, e.g. 20000-20007");
-    options.text("--algorithm", "/collective/algorithm",
-                 "ring, server, sharded_server, halving_doubling, double_binary_tree or hierarchical");
-    options.text("--service", "/collective/service",
-                 "Of the server: sequenced (one worker after another) or incast (all at once)");
-    options.number("--server-rank", "/collective/server_rank", "Of the server: which rank it is");
-    options.number("--channels", "/collective/channels", "Parallel plans that share each bucket");
-    options.number("--sockets-per-channel", "/collective/sockets_per_channel",
-                   "Connections that share each transfer of a channel");
-    options.number("--in-flight", "/collective/in_flight", "Collectives at the same time: NCCL 1, Gloo 2");
     options.text("--congestion-control", "/network/congestion_control",
                  "TCP congestion control of the data connections; default: the kernel's");
-    options.text(
-        "--line-rate", "/network/line_rate",
-        "Rate of the links, where the interface does not know it; scales bytes by line rate / reference "
-        "rate of the profile");
-    options.number("--scale-bytes", "/scale/bytes", "Multiply all sizes");
-    options.number("--scale-time", "/scale/time", "Multiply all times");
     options.text("--interval", "/sampling/interval",
                  "Of the NIC counters: 500us resolves windows from 5 ms on");
     options.text("--out", "/run/out", "Run directory; default: gradburst-<UTC time>");
@@ -164,15 +74,8 @@ CommandLine parse_command_line(int argument_count, const char* const* arguments)
     app.set_version_flag("--version", std::string("gradburst ") + GRADBURST_VERSION);
     FieldOptions fields(app);
     add_field_options(fields);
-    try {
-        app.parse(argument_count, arguments);
-    } catch (const CLI::CallForHelp&) {
-        return {.action = CommandLine::Action::show_text, .text = app.help()};
-    } catch (const CLI::CallForVersion&) {
-        return {.action = CommandLine::Action::show_text, .text = app.version() + "\n"};
-    } catch (const CLI::ParseError& error) {
-        throw UserError(fmt::format("{} (see gradburst --help)", error.what()));
-    }
+    if (const auto text = parse_or_show(app, argument_count, arguments))
+        return {.action = CommandLine::Action::show_text, .text = *text};
     command.overrides = fields.overrides();
     if (list)
         command.action = CommandLine::Action::list_profiles;

@@ -39,6 +39,12 @@ const std::vector<Option> options{
     {"--dry-run", nullptr, "/run/dry_run", "true"},
     {"--iface", "eth*", "/network/interfaces", "\"eth*\""},
     {"--ports", "42000-42007", "/network/ports", "\"42000-42007\""},
+    {"--algorithm", "server", "/collective/algorithm", "\"server\""},
+    {"--service", "sequenced", "/collective/service", "\"sequenced\""},
+    {"--server-rank", "1", "/collective/server_rank", "1"},
+    {"--channels", "2", "/collective/channels", "2"},
+    {"--sockets-per-channel", "2", "/collective/sockets_per_channel", "2"},
+    {"--in-flight", "2", "/collective/in_flight", "2"},
     {"--congestion-control", "bbr", "/network/congestion_control", "\"bbr\""},
     {"--line-rate", "25Gbit", "/network/line_rate", "\"25Gbit\""},
     {"--scale-bytes", "0.01", "/scale/bytes", "0.01"},
@@ -121,7 +127,21 @@ TEST_CASE("what is no number becomes text, which the profile refuses", "[command
 
 TEST_CASE("quotes, backslashes and control characters cannot break out of their text", "[command_line]") {
     CHECK(json_of("--out", R"(a"b\c)") == R"("a\"b\\c")");
-    CHECK(json_of("--out", "a\nb") == "\"a b\"");
+    CHECK(json_of("--out", "a\nb") == R"("a\nb")");
+}
+
+TEST_CASE("--set reaches every field; JSON stays JSON", "[command_line]") {
+    const CommandLine command = parse({"smoke", "--set", "/compute/time=180ms", "--iterations", "3", "--set",
+                                       "/compute/jitter/drift=0.1", "--set", "/run/out=a=b"});
+    REQUIRE(command.overrides.size() == 4);
+    CHECK(command.overrides[0].option == "--iterations");
+    CHECK(command.overrides[1].pointer == "/compute/time");
+    CHECK(command.overrides[1].json == "\"180ms\"");
+    CHECK(command.overrides[1].option == "--set /compute/time");
+    CHECK(command.overrides[2].json == "0.1");
+    CHECK(command.overrides[3].json == "\"a=b\"");
+    for (const char* setting : {"compute/time=1s", "/compute/time", ""})
+        CHECK(names(error_of({"smoke", "--set", setting}), "expected /pointer=value"));
 }
 
 TEST_CASE("help names every option and has four examples", "[command_line]") {

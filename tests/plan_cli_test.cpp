@@ -4,11 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
-#include <system_error>
-
-#include <sys/wait.h>
 
 #include <nlohmann/json.hpp>
 
@@ -18,22 +14,12 @@
 namespace fs = std::filesystem;
 using tests::contains;
 using tests::Outcome;
-using tests::text_of;
 
 namespace {
 
-/// Runs gradburst-plan in a folder of its own.
-class Program : public tests::ProgramFolder {
-public:
-    fs::path file(const std::string& name) const { return folder_ / name; }
-
-    Outcome run(const std::string& arguments) const {
-        const std::string command = std::string("'" GRADBURST_PLAN "' ") + arguments + " >'" +
-                                    file("stdout").string() + "' 2>'" + file("stderr").string() + "'";
-        const int status = std::system(command.c_str());
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(file("stdout")),
-                text_of(file("stderr"))};
-    }
+/// gradburst-plan in a folder of its own.
+struct Program : tests::ShellProgram {
+    Program() : ShellProgram("'" GRADBURST_PLAN "'") {}
 };
 
 } // namespace
@@ -82,6 +68,24 @@ TEST_CASE("the profile's algorithm is what is counted and predicted", "[cli]") {
     const double line = 12.5e9 * 1448 / 1538;
     CHECK(plan.at("bandwidth").at("all_reduce_seconds").get<double>() >=
           3 * static_cast<double>(bytes) / line);
+}
+
+TEST_CASE("options that decide what a run sends decide what is planned", "[cli]") {
+    const Program program;
+    const auto plan = [&program](const std::string& options) {
+        const Outcome outcome = program.run("smoke --ranks 4 --line-rate 1Gbit --json " + options);
+        INFO(options << ": " << outcome.errors);
+        REQUIRE(outcome.exit_code == 0);
+        return nlohmann::json::parse(outcome.output);
+    };
+    CHECK(plan("").at("connections") == 4);
+    CHECK(plan("--channels 2 --sockets-per-channel 3").at("connections") == 24);
+    CHECK(plan("--algorithm halving_doubling").at("connections") == 8); // each rank to two others
+    // The server sends three times what a worker does.
+    const auto sent =
+        plan("--algorithm server --server-rank 2").at("later_iterations").at("sent_bytes_per_rank");
+    CHECK(sent.at("max").get<double>() > 2.9 * sent.at("min").get<double>());
+    CHECK(plan("--set /collective/channels=2").at("connections") == 8);
 }
 
 TEST_CASE("connections, collectives and groups are listed", "[cli]") {
@@ -171,37 +175,29 @@ TEST_CASE("odd sizes of a job are planned", "[cli]") {
 
 TEST_CASE("the user's mistakes give one message and exit code 2", "[cli]") {
     const Program program;
-    const auto mistake = [&program](const std::string& arguments) {
-        const Outcome outcome = program.run(arguments);
-        INFO(arguments << ": " << outcome.errors);
-        CHECK(outcome.exit_code == 2);
-        CHECK(outcome.output.empty());
-        CHECK(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') >= 1);
-        return outcome.errors;
-    };
-    CHECK(contains(mistake("smoke --ranks 4"), "--line-rate: required"));
-    CHECK(contains(mistake("smoke --line-rate 1Gbit"), "--ranks"));
-    CHECK(contains(mistake("nosuch --ranks 4 --line-rate 1Gbit"), "nosuch"));
-    CHECK(contains(mistake("smoke --ranks 0 --line-rate 1Gbit"), "--ranks: must be 1 to"));
-    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1"), "--line-rate"));
-    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --oversubscription 2"),
+    CHECK(contains(program.complaint("smoke --ranks 4"), "--line-rate: required"));
+    CHECK(contains(program.complaint("smoke --line-rate 1Gbit"), "--ranks"));
+    CHECK(contains(program.complaint("nosuch --ranks 4 --line-rate 1Gbit"), "nosuch"));
+    CHECK(contains(program.complaint("smoke --ranks 0 --line-rate 1Gbit"), "--ranks: must be 1 to"));
+    CHECK(contains(program.complaint("smoke --ranks 4 --line-rate 1"), "--line-rate"));
+    CHECK(contains(program.complaint("smoke --ranks 4 --line-rate 1Gbit --oversubscription 2"),
                    "needs --hosts-per-leaf"));
-    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --hosts-per-leaf 2 --oversubscription 0.5"),
-                   "--oversubscription: must be 1 to 1000"));
-    CHECK(contains(mistake("resnet50-ddp --ranks 4096 --ranks-per-host 2 --line-rate 1Gbit"),
+    CHECK(contains(
+        program.complaint("smoke --ranks 4 --line-rate 1Gbit --hosts-per-leaf 2 --oversubscription 0.5"),
+        "--oversubscription: must be 1 to 1000"));
+    CHECK(contains(program.complaint("resnet50-ddp --ranks 4096 --ranks-per-host 2 --line-rate 1Gbit"),
                    "ranks that are not alike"));
-    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --mtu 20"), "--mtu: must be"));
-    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --iterations 0"), "--iterations"));
-    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --tau 5"), "--tau"));
-    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --tau 0ms"), "--tau: must be greater"));
-    CHECK(contains(mistake("smoke --ranks 4 --line-rate 1Gbit --scale-bytes x\\\"y"), "--scale-bytes"));
-    CHECK(contains(mistake("--nosuch"), "--help"));
+    CHECK(contains(program.complaint("smoke --ranks 4 --line-rate 1Gbit --mtu 20"), "--mtu: must be"));
+    CHECK(contains(program.complaint("smoke --ranks 4 --line-rate 1Gbit --iterations 0"), "--iterations"));
+    CHECK(contains(program.complaint("smoke --ranks 4 --line-rate 1Gbit --tau 5"), "--tau"));
+    CHECK(
+        contains(program.complaint("smoke --ranks 4 --line-rate 1Gbit --tau 0ms"), "--tau: must be greater"));
+    CHECK(contains(program.complaint("smoke --ranks 4 --line-rate 1Gbit --scale-bytes x\\\"y"),
+                   "--scale-bytes"));
+    CHECK(contains(program.complaint("--nosuch"), "--help"));
 }
 
 TEST_CASE("help and version are no mistakes", "[cli]") {
     const Program program;
-    const Outcome help = program.run("--help");
-    CHECK(help.exit_code == 0);
-    CHECK(contains(help.output, "Examples:"));
-    CHECK(contains(program.run("--version").output, "gradburst-plan "));
+    program.check_help_and_version("gradburst-plan");
 }

@@ -1,9 +1,6 @@
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
-
-#include <sys/wait.h>
 
 #include <nlohmann/json.hpp>
 
@@ -12,26 +9,12 @@
 
 using tests::contains;
 using tests::Outcome;
-using tests::text_of;
 
 namespace {
 
-/// Runs gradburst-profile in a folder of its own, in a locale that knows ASCII only.
-class Program : public tests::ProgramFolder {
-public:
-    std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(folder_ / name) << text;
-        return "'" + (folder_ / name).string() + "'";
-    }
-
-    Outcome run(const std::string& arguments) const {
-        const auto file = [this](const char* name) { return (folder_ / name).string(); };
-        const std::string command = "LC_ALL=C COLUMNS=80 timeout 60 '" GRADBURST_PROFILE "' " + arguments +
-                                    " >'" + file("stdout") + "' 2>'" + file("stderr") + "'";
-        const int status = std::system(command.c_str());
-        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(file("stdout")),
-                text_of(file("stderr"))};
-    }
+/// gradburst-profile in a folder of its own, in a locale that knows ASCII only.
+struct Program : tests::ShellProgram {
+    Program() : ShellProgram("LC_ALL=C COLUMNS=80 timeout 60 '" GRADBURST_PROFILE "'") {}
 };
 
 const std::string good = R"({"description": "mine", "compute": {"time": "20ms"},
@@ -145,31 +128,21 @@ TEST_CASE("diff says what two profiles have different", "[cli]") {
 
 TEST_CASE("the user's mistakes give one message and exit code 2", "[cli]") {
     const Program program;
-    const auto mistake = [&program](const std::string& arguments) {
-        const Outcome outcome = program.run(arguments);
-        INFO(arguments << ": " << outcome.errors);
-        CHECK(outcome.exit_code == 2);
-        CHECK(outcome.output.empty());
-        return outcome.errors;
-    };
-    CHECK(contains(mistake("show nosuch"), "there are: bert-large"));
-    CHECK(contains(mistake("show resnt50"), "did you mean \"resnet50\"?"));
-    CHECK(contains(mistake("show"), "--help"));
-    CHECK(contains(mistake(""), "--help"));
-    CHECK(contains(mistake("nosuch"), "--help"));
-    CHECK(contains(mistake("show smoke --set x=4"), "expected /pointer=value"));
-    CHECK(contains(mistake("show smoke --set /run/seed"), "expected /pointer=value"));
-    CHECK(contains(mistake("show smoke --set /run/sed=4"), "did you mean \"seed\"?"));
-    CHECK(contains(mistake("show smoke --rank -1"), "--rank"));
-    CHECK(contains(mistake("show smoke --iteration x"), "--iteration"));
-    CHECK(contains(mistake("diff smoke"), "--help"));
+    CHECK(contains(program.complaint("show nosuch"), "there are: bert-large"));
+    CHECK(contains(program.complaint("show resnt50"), "did you mean \"resnet50\"?"));
+    CHECK(contains(program.complaint("show"), "--help"));
+    CHECK(contains(program.complaint(""), "--help"));
+    CHECK(contains(program.complaint("nosuch"), "--help"));
+    CHECK(contains(program.complaint("show smoke --set x=4"), "expected /pointer=value"));
+    CHECK(contains(program.complaint("show smoke --set /run/seed"), "expected /pointer=value"));
+    CHECK(contains(program.complaint("show smoke --set /run/sed=4"), "did you mean \"seed\"?"));
+    CHECK(contains(program.complaint("show smoke --rank -1"), "--rank"));
+    CHECK(contains(program.complaint("show smoke --iteration x"), "--iteration"));
+    CHECK(contains(program.complaint("diff smoke"), "--help"));
 }
 
 TEST_CASE("help and version are no mistakes", "[cli]") {
     const Program program;
-    const Outcome help = program.run("--help");
-    CHECK(help.exit_code == 0);
-    CHECK(contains(help.output, "Examples:"));
+    program.check_help_and_version("gradburst-profile");
     CHECK(program.run("show --help").exit_code == 0);
-    CHECK(contains(program.run("--version").output, "gradburst-profile "));
 }

@@ -145,10 +145,11 @@ TEST_CASE("the worked example in the README parses", "[profile]") {
 }
 
 TEST_CASE("an unknown name says where it was looked for and what there is", "[profile]") {
-    CHECK(error_of("resnt50", {shipped}) ==
-          "no profile \"resnt50\" in " + shipped.string() +
-              "; did you mean \"resnet50\"? there are: bert-large, gpt2-medium, gpt2-small, llama2-7b, llm-3d, "
-              "resnet101, resnet152, resnet18, resnet50, resnet50-ddp, resnet50-server, smoke, vgg16");
+    CHECK(
+        error_of("resnt50", {shipped}) ==
+        "no profile \"resnt50\" in " + shipped.string() +
+            "; did you mean \"resnet50\"? there are: bert-large, gpt2-medium, gpt2-small, llama2-7b, llm-3d, "
+            "resnet101, resnet152, resnet18, resnet50, resnet50-ddp, resnet50-server, smoke, vgg16");
     CHECK(error_of("resnt50") == "no profile \"resnt50\" in no folder; there are: none");
 }
 

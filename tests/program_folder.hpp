@@ -1,5 +1,7 @@
 #pragma once
 
+#include "tests/catch.hpp"
+
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -7,6 +9,8 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+
+#include <sys/wait.h>
 
 /// What tests of whole programs share.
 namespace tests {
@@ -47,6 +51,49 @@ public:
 
 protected:
     std::filesystem::path folder_;
+};
+
+/// Runs one program through the shell, in a folder of its own.
+class ShellProgram : public ProgramFolder {
+public:
+    /// `command`: the program's path, quoted for the shell, with what stands before it (LC_ALL=C).
+    explicit ShellProgram(std::string command) : command_(std::move(command)) {}
+
+    std::filesystem::path file(const std::string& name) const { return folder_ / name; }
+
+    /// Writes a file into the folder; returns its path, quoted for the shell.
+    std::string write(const std::string& name, const std::string& text) const {
+        std::ofstream(file(name)) << text;
+        return "'" + file(name).string() + "'";
+    }
+
+    Outcome run(const std::string& arguments) const {
+        const std::string command = command_ + " " + arguments + " >'" + file("stdout").string() + "' 2>'" +
+                                    file("stderr").string() + "'";
+        const int status = std::system(command.c_str());
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of(file("stdout")),
+                text_of(file("stderr"))};
+    }
+
+    /// What it says on standard error to a mistake of the user; fails if it does not take it for one.
+    std::string complaint(const std::string& arguments) const {
+        const Outcome outcome = run(arguments);
+        INFO(arguments << ": " << outcome.errors);
+        CHECK(outcome.exit_code == 2);
+        CHECK(outcome.output.empty());
+        CHECK_FALSE(outcome.errors.empty());
+        return outcome.errors;
+    }
+
+    void check_help_and_version(const std::string& name) const {
+        const Outcome help = run("--help");
+        CHECK(help.exit_code == 0);
+        CHECK(contains(help.output, "Examples:"));
+        CHECK(contains(run("--version").output, name + " "));
+    }
+
+private:
+    std::string command_;
 };
 
 } // namespace tests

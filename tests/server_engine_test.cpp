@@ -19,7 +19,8 @@ TEST_CASE("a server on real sockets sums exactly, in both orders of service", "[
     for (const std::uint64_t bytes : {4u, 12u, 65540u, 1000004u, 300000u})
         workload.later_iterations.push_back({{.bytes = bytes}, 0, 10ms, 10ms});
     workload.first_iteration = workload.later_iterations;
-    workload.later_iterations.push_back({{.collective = Collective::broadcast, .bytes = 212480}, 0, 10ms, 10ms});
+    workload.later_iterations.push_back(
+        {{.collective = Collective::broadcast, .bytes = 212480}, 0, 10ms, 10ms});
     const auto results = tests::run_job(
         profile, workload, {.world_size = world_size, .verify = verify, .adjust = {}, .before_connect = {}});
     std::uint64_t sent = 0;

@@ -1,9 +1,10 @@
 #include "collectors/trace_file.hpp"
+#include "generator/field_options.hpp"
 #include "generator/free_space.hpp"
 #include "tools/plan_report.hpp"
+#include "tools/run_program.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -37,7 +38,6 @@ constexpr const char* examples =
 struct Options {
     std::string profile;
     tools::PlanSettings settings;
-    std::string line_rate, scale_bytes, scale_time, iterations;
     std::string step_latency = "30us";
     std::vector<std::string> windows;
     std::vector<std::string> rates;
@@ -50,64 +50,35 @@ auto parsed(const std::string& option, const std::string& text, Parse parse) {
     try {
         return parse(text);
     } catch (const std::invalid_argument& error) {
-        throw ProfileError(option + ": " + error.what());
+        throw UserError(option + ": " + error.what());
     }
 }
 
 void add_options(CLI::App& app, Options& options) {
-    app.add_option("profile", options.profile, "name of a profile, or path of a JSON file")->required();
-    app.add_option("--ranks", options.settings.ranks, "how many ranks")->required();
-    app.add_option("--line-rate", options.line_rate,
-                   "rate of each NIC, e.g. 100Gbit; required unless the profile sets network.line_rate");
-    app.add_option("--ranks-per-host", options.settings.ranks_per_host, "ranks that share one NIC")
+    app.add_option("profile", options.profile, "Name of a profile, or path of a JSON file")->required();
+    app.add_option("--ranks", options.settings.ranks, "How many ranks")->required();
+    app.add_option("--ranks-per-host", options.settings.ranks_per_host, "Ranks that share one NIC")
         ->capture_default_str();
     app.add_option("--hosts-per-leaf", options.settings.hosts_per_leaf,
-                   "hosts on each leaf switch below a spine; 0: one switch for all")
+                   "Hosts on each leaf switch below a spine; 0: one switch for all")
         ->capture_default_str();
     app.add_option("--oversubscription", options.settings.oversubscription,
-                   "each leaf's uplink carries hosts x line rate / this")
+                   "Each leaf's uplink carries hosts x line rate / this")
         ->capture_default_str();
-    app.add_option("--mtu", options.settings.mtu, "bytes of an IP packet, for the share of headers")
+    app.add_option("--mtu", options.settings.mtu, "Bytes of an IP packet, for the share of headers")
         ->capture_default_str();
-    app.add_flag("--ideal", options.settings.ideal, "no headers: the whole line rate is payload");
+    app.add_flag("--ideal", options.settings.ideal, "No headers: the whole line rate is payload");
     app.add_option("--step-latency", options.step_latency,
-                   "from the last byte of a transfer until what depends on it goes")
+                   "From the last byte of a transfer until what depends on it goes")
         ->capture_default_str();
-    app.add_option("--tau", options.windows, "windows, e.g. 1ms,5ms; 1 ms to 1 s if not given")
+    app.add_option("--tau", options.windows, "Windows, e.g. 1ms,5ms; 1 ms to 1 s if not given")
         ->delimiter(',')
         ->allow_extra_args(false);
-    app.add_option("--rate", options.rates, "more link rates for the backlog, e.g. 10Gbit")
+    app.add_option("--rate", options.rates, "More link rates for the backlog, e.g. 10Gbit")
         ->delimiter(',')
         ->allow_extra_args(false);
-    app.add_option("--scale-bytes", options.scale_bytes, "sets scale.bytes of the profile");
-    app.add_option("--scale-time", options.scale_time, "sets scale.time of the profile");
-    app.add_option("--iterations", options.iterations, "sets run.iterations of the profile");
     app.add_flag("--json", options.json, "JSON on stdout instead of text");
-    app.add_option("--trace", options.trace_path, "writes the predicted trace of host 0 to this CSV file");
-}
-
-/// A number stays one; anything else becomes text, which the profile refuses with its reason.
-std::string json_value(const std::string& option, const std::string& text) {
-    if (text.find_first_of("\"\\\n\t") != std::string::npos)
-        throw ProfileError(option + ": not a value: " + text);
-    const bool number = text.find_first_not_of("0123456789.") == std::string::npos && text.front() != '.' &&
-                        text.back() != '.' && std::count(text.begin(), text.end(), '.') <= 1 &&
-                        (text.front() != '0' || text.size() == 1 || text[1] == '.');
-    return number ? text : '"' + text + '"';
-}
-
-std::vector<Override> overrides(const Options& options) {
-    std::vector<Override> changes;
-    const auto add = [&changes](const std::string& option, const std::string& pointer,
-                                const std::string& text) {
-        if (!text.empty())
-            changes.push_back({pointer, json_value(option, text), option});
-    };
-    add("--line-rate", "/network/line_rate", options.line_rate);
-    add("--scale-bytes", "/scale/bytes", options.scale_bytes);
-    add("--scale-time", "/scale/time", options.scale_time);
-    add("--iterations", "/run/iterations", options.iterations);
-    return changes;
+    app.add_option("--trace", options.trace_path, "Writes the predicted trace of host 0 to this CSV file");
 }
 
 void complete_settings(Options& options) {
@@ -117,31 +88,31 @@ void complete_settings(Options& options) {
         settings.windows.push_back(parsed("--tau", window, collectors::parse_duration));
     for (const nanoseconds window : settings.windows)
         if (window.count() == 0)
-            throw ProfileError("--tau: must be greater than 0");
+            throw UserError("--tau: must be greater than 0");
     if (settings.windows.empty())
         settings.windows.assign(collectors::standard_windows().begin(), collectors::standard_windows().end());
     for (const std::string& rate : options.rates)
         settings.rates.push_back(parsed("--rate", rate, collectors::parse_bit_rate));
 }
 
-int run(int argc, char** argv) {
+int run(int argument_count, char** arguments) {
     CLI::App app{description};
+    app.name("gradburst-plan");
     app.footer(examples);
     app.set_version_flag("--version", "gradburst-plan " GRADBURST_VERSION " (" GRADBURST_BUILD_TYPE ")");
     Options options;
     add_options(app, options);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp& help) {
-        return app.exit(help);
-    } catch (const CLI::CallForVersion& version) {
-        return app.exit(version);
-    } catch (const CLI::ParseError& error) {
-        throw ProfileError(std::string(error.what()) + "; see --help");
+    FieldOptions fields(app);
+    fields.text("--line-rate", "/network/line_rate",
+                "Rate of each NIC, e.g. 100Gbit; required unless the profile sets network.line_rate");
+    add_traffic_options(fields);
+    if (const auto text = parse_or_show(app, argument_count, arguments)) {
+        fmt::print("{}", *text);
+        return 0;
     }
     complete_settings(options);
     const ProfileSource source = load_profile(options.profile, profile_folders());
-    const Profile profile = parse_profile(source, overrides(options));
+    const Profile profile = parse_profile(source, fields.overrides());
     options.settings.profile_file = source.name;
     const tools::PlanReport report = tools::make_report(profile, options.settings);
     if (!options.trace_path.empty())
@@ -153,14 +124,6 @@ int run(int argc, char** argv) {
 
 } // namespace
 
-int main(int argc, char** argv) {
-    try {
-        return run(argc, argv);
-    } catch (const UserError& error) {
-        fmt::print(stderr, "gradburst-plan: {}\n", error.what());
-        return 2;
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "gradburst-plan: {}\n", error.what());
-        return 1;
-    }
+int main(int argument_count, char** arguments) {
+    return tools::run_program("gradburst-plan", [&] { return run(argument_count, arguments); });
 }

@@ -20,7 +20,7 @@ constexpr int most_ranks = 16384; // beyond it the plan of one rank alone takes 
 
 LinkModel link_model(const Profile& profile, const PlanSettings& settings) {
     if (!profile.network.line_rate)
-        throw ProfileError("--line-rate: required, because the profile does not set network.line_rate");
+        throw UserError("--line-rate: required, because the profile does not set network.line_rate");
     LinkModel link;
     link.line_rate = *profile.network.line_rate;
     link.step_latency = settings.step_latency;
@@ -34,20 +34,20 @@ LinkModel link_model(const Profile& profile, const PlanSettings& settings) {
 
 void check(const PlanSettings& settings) {
     if (settings.ranks < 1 || settings.ranks > most_ranks)
-        throw ProfileError(fmt::format("--ranks: must be 1 to {}, is {}", most_ranks, settings.ranks));
+        throw UserError(fmt::format("--ranks: must be 1 to {}, is {}", most_ranks, settings.ranks));
     if (settings.ranks_per_host < 1 || settings.ranks_per_host > most_ranks)
-        throw ProfileError(
+        throw UserError(
             fmt::format("--ranks-per-host: must be 1 to {}, is {}", most_ranks, settings.ranks_per_host));
     if (settings.hosts_per_leaf < 0 || settings.hosts_per_leaf > most_ranks)
-        throw ProfileError(
+        throw UserError(
             fmt::format("--hosts-per-leaf: must be 0 to {}, is {}", most_ranks, settings.hosts_per_leaf));
     if (!(settings.oversubscription >= 1 && settings.oversubscription <= 1000))
-        throw ProfileError(
+        throw UserError(
             fmt::format("--oversubscription: must be 1 to 1000, is {}", settings.oversubscription));
     if (settings.oversubscription > 1 && settings.hosts_per_leaf == 0)
-        throw ProfileError("--oversubscription: needs --hosts-per-leaf, one switch has no uplinks");
+        throw UserError("--oversubscription: needs --hosts-per-leaf, one switch has no uplinks");
     if (settings.mtu < 68 || settings.mtu > 65536) // RFC 791; the largest of the loopback device
-        throw ProfileError(fmt::format("--mtu: must be 68 to 65536, is {}", settings.mtu));
+        throw UserError(fmt::format("--mtu: must be 68 to 65536, is {}", settings.mtu));
 }
 
 /// The largest all-reduce, or without one the largest bucket; nullopt when nobody would move anything.

@@ -1,7 +1,9 @@
+#include "generator/field_options.hpp"
 #include "generator/profile_ranks.hpp"
 #include "tools/profile_check.hpp"
 #include "tools/profile_diff.hpp"
 #include "tools/profile_text.hpp"
+#include "tools/run_program.hpp"
 
 #include <clocale>
 #include <cstdlib>
@@ -41,9 +43,8 @@ struct Options {
     std::string profile;
     std::string other;
     std::vector<std::string> files;
-    int ranks = 0;                     ///< check: 0: for no certain number
-    std::vector<std::string> settings; ///< /pointer=value
-    std::string line_rate;
+    int ranks = 0;                   ///< check: 0: for no certain number
+    std::vector<Override> overrides; ///< show
     tools::Moment moment;
     std::size_t width = 0; ///< 0: the terminal's
     bool ascii = false;
@@ -69,37 +70,6 @@ std::size_t width_of(const Options& options) {
     return std::max(width, tools::least_picture_width);
 }
 
-/// JSON stays JSON (a number, true, a list); everything else is text.
-std::string json_value(const std::string& value) {
-    static const CLI::Validator number = CLI::Number;
-    const bool json = value == "true" || value == "false" || value == "null" || number(value).empty() ||
-                      value.starts_with('"') || value.starts_with('[') || value.starts_with('{');
-    if (json)
-        return value;
-    std::string text = "\"";
-    for (const char character : value) {
-        if (character == '"' || character == '\\')
-            text += '\\';
-        text += static_cast<unsigned char>(character) < 0x20 ? ' ' : character;
-    }
-    return text + '"';
-}
-
-std::vector<Override> overrides(const Options& options) {
-    std::vector<Override> changes;
-    for (const std::string& setting : options.settings) {
-        const std::size_t equals = setting.find('=');
-        if (setting.empty() || setting.front() != '/' || equals == std::string::npos)
-            throw ProfileError(
-                fmt::format("--set {}: expected /pointer=value, e.g. /compute/time=180ms", setting));
-        const std::string pointer = setting.substr(0, equals);
-        changes.push_back({pointer, json_value(setting.substr(equals + 1)), "--set " + pointer});
-    }
-    if (!options.line_rate.empty())
-        changes.push_back({"/network/line_rate", json_value(options.line_rate), "--line-rate"});
-    return changes;
-}
-
 Profile parsed(const std::string& name, const std::vector<Override>& changes = {}) {
     return parse_profile(load_profile(name, profile_folders()), changes);
 }
@@ -114,7 +84,7 @@ int list(const Options& options) {
 }
 
 int show(const Options& options) {
-    const Profile profile = parsed(options.profile, overrides(options));
+    const Profile profile = parsed(options.profile, options.overrides);
     tools::PictureSettings settings;
     settings.width = width_of(options);
     settings.ascii = options.ascii || !locale_is_utf8();
@@ -170,12 +140,6 @@ std::vector<std::pair<CLI::App*, Command>> add_commands(CLI::App& app, Options& 
     show_command->add_option("--rank", options.moment.rank, "Whose; ranks differ by jitter and groups")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
-    show_command
-        ->add_option("--set", options.settings,
-                     "Sets a field, e.g. --set /gradients/bucketing=per_tensor; may be repeated")
-        ->allow_extra_args(false);
-    show_command->add_option("--line-rate", options.line_rate,
-                             "Sets /network/line_rate, which scales the bytes");
     show_command->add_option("--width", options.width, "Columns; the terminal's if not given, at least 60");
     show_command->add_flag("--all", options.all, "A line for every bucket, however many");
     show_command->add_flag("--ascii", options.ascii, "No other characters than ASCII");
@@ -192,22 +156,22 @@ std::vector<std::pair<CLI::App*, Command>> add_commands(CLI::App& app, Options& 
     return {{list_command, list}, {show_command, show}, {check_command, check}, {diff_command, diff}};
 }
 
-int run(int argc, char** argv) {
+int run(int argument_count, char** arguments) {
     CLI::App app{description};
+    app.name("gradburst-profile");
     app.footer(examples);
     app.set_version_flag("--version", "gradburst-profile " GRADBURST_VERSION " (" GRADBURST_BUILD_TYPE ")");
     app.require_subcommand(1);
     Options options;
     const auto commands = add_commands(app, options);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::CallForHelp& help) {
-        return app.exit(help);
-    } catch (const CLI::CallForVersion& version) {
-        return app.exit(version);
-    } catch (const CLI::ParseError& error) {
-        throw ProfileError(std::string(error.what()) + "; see --help");
+    FieldOptions fields(*app.get_subcommand("show"));
+    fields.text("--line-rate", "/network/line_rate", "Rate of the links, which scales the bytes");
+    add_traffic_options(fields);
+    if (const auto text = parse_or_show(app, argument_count, arguments)) {
+        fmt::print("{}", *text);
+        return 0;
     }
+    options.overrides = fields.overrides();
     for (const auto& [command, execute] : commands)
         if (command->parsed())
             return execute(options);
@@ -216,14 +180,6 @@ int run(int argc, char** argv) {
 
 } // namespace
 
-int main(int argc, char** argv) {
-    try {
-        return run(argc, argv);
-    } catch (const ProfileError& error) {
-        fmt::print(stderr, "gradburst-profile: {}\n", error.what());
-        return 2;
-    } catch (const std::exception& error) {
-        fmt::print(stderr, "gradburst-profile: {}\n", error.what());
-        return 1;
-    }
+int main(int argument_count, char** arguments) {
+    return tools::run_program("gradburst-profile", [&] { return run(argument_count, arguments); });
 }
