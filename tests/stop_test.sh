@@ -34,6 +34,7 @@ check() { # RULE COMMAND...: the rule holds when the command succeeds
 
 # In a process group of its own, as a shell does for a terminal. Sets run_pid.
 launch() { # NAME PROFILE
+  : >output # here, not when the job's shell gets to it: what the last run printed must not be taken for this one's
   set -m
   "$testbed" run --name "$name" -- "$gradburst" "$2" --iface eth0 --out "$work/$1" >"$work/output" 2>&1 </dev/null &
   run_pid=$!
