@@ -48,13 +48,18 @@ struct BurstinessCurve {
 ///   at a
 ///            midpoint (the supremum of a piecewise linear difference lies there), clamped into [lower,
 ///            upper]
-/// A window longer than the span is unresolved, as is one below `resolved_from`: 10 times the median distance
-/// between readings (to 2 significant digits), or twice `refresh_period` if the counter moves no faster than
-/// that (see `refresh_period.hpp`). Readings that all have zero width are the corners of a piecewise linear
-/// A(t) (a prediction): the estimate is exact there and every window up to the span is resolved.
+/// A window longer than the span is unresolved, as is one below `resolved_from`. Readings that all have zero
+/// width are the corners of a piecewise linear A(t) (a prediction): the estimate is exact there and every
+/// window up to the span is resolved.
 BurstinessCurve burstiness_curve(std::span<const Reading> readings,
                                  std::span<const std::chrono::nanoseconds> windows,
                                  std::optional<std::chrono::nanoseconds> refresh_period = std::nullopt);
+
+/// The smallest window of which such readings can tell: 10 times the median distance between them (to 2
+/// significant digits), or twice `refresh_period` if the counter moves no faster than that (see
+/// `refresh_period.hpp`).
+std::chrono::nanoseconds resolved_from(std::chrono::nanoseconds median_distance,
+                                       std::optional<std::chrono::nanoseconds> refresh_period);
 
 /// PtM(tau) = E(tau) / (tau x mean rate), for each of the three. All 0 when the mean is 0.
 Bounds peak_to_mean(const BurstinessCurve& curve, const BurstinessPoint& point);

@@ -30,7 +30,7 @@ struct RecordSettings {
     std::optional<int> cpu;                   ///< to which the sampling thread is pinned
     std::optional<std::uint64_t> max_samples; ///< in one file
     bool rotate = false;                      ///< go on in further files
-    std::optional<std::string> prometheus; ///< ADDR:PORT where metrics are served meanwhile
+    std::optional<std::string> prometheus;    ///< ADDR:PORT where metrics are served meanwhile
     bool queue = false;                       ///< sample the interface's queue too, beside the trace
     bool slow_lane = true;                    ///< drops, errors and TCP's counters, beside the trace
     std::chrono::nanoseconds queue_interval{std::chrono::milliseconds(5)};

@@ -15,7 +15,7 @@ namespace collectors {
 namespace {
 
 /// One trace's readings in the time of the sum, and how far they have been used.
-struct Lane {
+struct Term {
     std::vector<Reading> readings;
     std::size_t at = 0;
 
@@ -32,32 +32,32 @@ struct Lane {
     const Reading& reading() const { return readings[at]; }
 };
 
-Lane lane_of(const SumPart& part, Direction direction) {
-    Lane lane{readings(*part.trace, direction)};
-    for (Reading& reading : lane.readings) {
+Term term_of(const SumPart& part, Direction direction) {
+    Term term{readings(*part.trace, direction)};
+    for (Reading& reading : term.readings) {
         reading.begin_ns += (part.offset - part.uncertainty).count();
         reading.end_ns += (part.offset + part.uncertainty).count();
     }
-    return lane;
+    return term;
 }
 
 /// Only what lies in the time that all traces cover.
-void keep_common(std::vector<Lane>& lanes) {
+void keep_common(std::vector<Term>& terms) {
     double from = std::numeric_limits<double>::lowest();
     double to = std::numeric_limits<double>::max();
-    for (const Lane& lane : lanes) {
-        if (lane.readings.empty())
+    for (const Term& term : terms) {
+        if (term.readings.empty())
             throw std::invalid_argument("a trace without samples has no sum with others");
-        from = std::max(from, midpoint_ns(lane.readings.front()));
-        to = std::min(to, midpoint_ns(lane.readings.back()));
+        from = std::max(from, midpoint_ns(term.readings.front()));
+        to = std::min(to, midpoint_ns(term.readings.back()));
     }
     if (from >= to)
         throw std::invalid_argument("the traces have no time in common; is an offset wrong?");
-    for (Lane& lane : lanes)
-        std::erase_if(lane.readings, [&](const Reading& reading) {
+    for (Term& term : terms)
+        std::erase_if(term.readings, [&](const Reading& reading) {
             return midpoint_ns(reading) < from || midpoint_ns(reading) > to;
         });
-    if (std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.readings.empty(); }))
+    if (std::any_of(terms.begin(), terms.end(), [](const Term& term) { return term.readings.empty(); }))
         throw std::invalid_argument("a trace has no sample in the time that all cover");
 }
 
@@ -85,11 +85,11 @@ TraceInfo info_of(std::span<const SumPart> parts) {
 } // namespace
 
 Trace sum_of(std::span<const SumPart> parts, Direction direction) {
-    std::vector<Lane> lanes;
+    std::vector<Term> terms;
     for (const SumPart& part : parts)
-        lanes.push_back(lane_of(part, direction));
-    keep_common(lanes);
-    const auto pace = std::min_element(lanes.begin(), lanes.end(), [](const Lane& left, const Lane& right) {
+        terms.push_back(term_of(part, direction));
+    keep_common(terms);
+    const auto pace = std::min_element(terms.begin(), terms.end(), [](const Term& left, const Term& right) {
                           return left.readings.size() < right.readings.size();
                       })->readings;
     Trace sum{info_of(parts), {}};
@@ -97,12 +97,12 @@ Trace sum_of(std::span<const SumPart> parts, Direction direction) {
     for (const Reading& leading : pace) {
         Reading whole{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min(), 0,
                       false};
-        for (Lane& lane : lanes) {
-            if (lane.advance_to(midpoint_ns(leading)))
+        for (Term& term : terms) {
+            if (term.advance_to(midpoint_ns(leading)))
                 flags |= SampleFlag::new_segment;
-            whole.begin_ns = std::min(whole.begin_ns, lane.reading().begin_ns);
-            whole.end_ns = std::max(whole.end_ns, lane.reading().end_ns);
-            whole.bytes += lane.reading().bytes;
+            whole.begin_ns = std::min(whole.begin_ns, term.reading().begin_ns);
+            whole.end_ns = std::max(whole.end_ns, term.reading().end_ns);
+            whole.bytes += term.reading().bytes;
         }
         const std::int64_t width = whole.end_ns - whole.begin_ns;
         if (width > std::numeric_limits<std::uint32_t>::max()) { // a hole of seconds in one of them

@@ -1,16 +1,13 @@
 #include "collectors/lane.hpp"
 
+#include "collectors/file_output.hpp"
 #include "collectors/monotonic_clock.hpp"
 #include "collectors/signals_blocked.hpp"
 #include "collectors/tick_clock.hpp"
 
 #include <algorithm>
 #include <exception>
-#include <stdexcept>
 #include <utility>
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace collectors {
 
@@ -28,10 +25,8 @@ std::chrono::nanoseconds lane_interval(std::chrono::nanoseconds asked) {
 void LaneReport::require_written() const {
     std::vector<std::string> errors;
     for (const LaneFileReport& file : files)
-        if (!file.error.empty())
-            errors.push_back(file.error);
-    if (!errors.empty())
-        throw std::runtime_error(fmt::format("{}", fmt::join(errors, "; ")));
+        errors.push_back(file.error);
+    collectors::require_written(std::move(errors));
 }
 
 Lane::Lane(Files files, std::chrono::nanoseconds interval, std::int64_t start_monotonic_ns, Read read)

@@ -12,27 +12,26 @@ constexpr std::int64_t window_ns = std::chrono::nanoseconds(LiveMetrics::window)
 
 } // namespace
 
-LiveMetrics::Lane::Lane(Direction of_direction)
+LiveMetrics::Flow::Flow(Direction of_direction)
     : direction(of_direction), all({}), current(standard_windows()) {}
 
 LiveMetrics::LiveMetrics(const TraceInfo& info)
-    : info_(info), quality_(info), refresh_(info), lanes_{Lane(Direction::tx), Lane(Direction::rx)} {}
+    : info_(info), quality_(info), flows_{Flow(Direction::tx), Flow(Direction::rx)} {}
 
 void LiveMetrics::add(std::span<const Sample> samples) {
     const std::lock_guard lock(mutex_);
     quality_.add(samples);
-    refresh_.add(samples);
     while (!samples.empty()) {
         // Up to the end of the window, or all.
         std::size_t count = 0;
         while (count < samples.size() && samples[count].t_ns < window_begin_ns_ + window_ns)
             ++count;
-        for (Lane& lane : lanes_) {
+        for (Flow& flow : flows_) {
             std::vector<Reading> readings;
             for (const Sample& sample : samples.first(count))
-                readings.push_back(reading_of(sample, lane.direction));
-            lane.all.add(readings);
-            lane.current.add(readings);
+                readings.push_back(reading_of(sample, flow.direction));
+            flow.all.add(readings);
+            flow.current.add(readings);
         }
         if (count > 0)
             keep_mark(samples[count - 1].t_ns);
@@ -43,9 +42,11 @@ void LiveMetrics::add(std::span<const Sample> samples) {
 }
 
 void LiveMetrics::close_window(std::int64_t next_ns) {
-    for (Lane& lane : lanes_) {
-        lane.last = lane.current.curve(refresh_.period(lane.direction));
-        lane.current = OnlineCurve(standard_windows());
+    const TraceQuality quality = quality_.quality(false);
+    for (Flow& flow : flows_) {
+        flow.last = flow.current.curve(flow.direction == Direction::rx ? quality.rx_refresh_period
+                                                                       : quality.tx_refresh_period);
+        flow.current = OnlineCurve(standard_windows());
     }
     window_begin_ns_ = next_ns / window_ns * window_ns; // a pause may have swallowed whole windows
 }
@@ -54,8 +55,8 @@ void LiveMetrics::keep_mark(std::int64_t t_ns) {
     if (!marks_.empty() && t_ns - marks_.back().t_ns < mark_distance_ns)
         return;
     Mark mark{t_ns, {}};
-    for (std::size_t i = 0; i < lanes_.size(); ++i)
-        mark.bytes[i] = lanes_[i].all.curve().total_bytes;
+    for (std::size_t i = 0; i < flows_.size(); ++i)
+        mark.bytes[i] = flows_[i].all.curve().total_bytes;
     marks_.push_back(mark);
     while (marks_.size() > 2 && marks_.back().t_ns - marks_[1].t_ns >= rate_span_ns)
         marks_.pop_front();
@@ -64,11 +65,11 @@ void LiveMetrics::keep_mark(std::int64_t t_ns) {
 LiveSnapshot LiveMetrics::snapshot() const {
     const std::lock_guard lock(mutex_);
     LiveSnapshot snapshot{info_.host, info_.interface, quality_.quality(false), {}};
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    for (std::size_t i = 0; i < flows_.size(); ++i) {
         LiveDirection& live = snapshot.directions[i];
-        live.direction = lanes_[i].direction;
-        live.bytes = lanes_[i].all.curve().total_bytes;
-        live.curve = lanes_[i].last;
+        live.direction = flows_[i].direction;
+        live.bytes = flows_[i].all.curve().total_bytes;
+        live.curve = flows_[i].last;
         if (marks_.size() > 1)
             live.bytes_per_second = 1e9 *
                                     static_cast<double>(marks_.back().bytes[i] - marks_.front().bytes[i]) /

@@ -42,8 +42,8 @@ public:
     LiveSnapshot snapshot() const;
 
 private:
-    struct Lane {
-        explicit Lane(Direction of_direction);
+    struct Flow {
+        explicit Flow(Direction of_direction);
 
         Direction direction;
         OnlineCurve all;     ///< no windows: the total over all segments
@@ -62,8 +62,7 @@ private:
     TraceInfo info_;
     mutable std::mutex mutex_; ///< over all that follows
     OnlineQuality quality_;
-    RefreshWatch refresh_;
-    std::array<Lane, 2> lanes_;
+    std::array<Flow, 2> flows_;
     std::int64_t window_begin_ns_ = 0;
     std::deque<Mark> marks_; ///< at least 100 ms apart, over the last second
 };

@@ -26,9 +26,6 @@ protected:
     int read_tx(std::uint64_t& bytes) noexcept override;
 
 private:
-    /// errno, or 0.
-    int ask(std::uint64_t& rx_bytes, std::uint64_t& tx_bytes) noexcept;
-
     RouteSocket socket_;
     std::string interface_;
     unsigned index_ = 0;

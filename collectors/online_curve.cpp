@@ -36,6 +36,11 @@ double two_digits(double value) {
 
 } // namespace
 
+nanoseconds resolved_from(nanoseconds median_distance, std::optional<nanoseconds> refresh_period) {
+    const double usual = two_digits(static_cast<double>(median_distance.count()));
+    return std::max(nanoseconds{std::llround(10 * usual)}, 2 * refresh_period.value_or(nanoseconds{0}));
+}
+
 OnlineCurve::OnlineCurve(std::span<const nanoseconds> windows) {
     for (const nanoseconds window : windows) {
         Scale scale;
@@ -222,11 +227,9 @@ BurstinessCurve OnlineCurve::curve(std::optional<nanoseconds> refresh_period) co
         curve.points.push_back({nanoseconds{scale.window}, {}, false});
     if (count_ < 2)
         return curve;
-    if (!exact_) {
-        const auto usual = static_cast<double>(distances_.at_rank(distances_.count() / 2));
-        curve.resolved_from = std::max(nanoseconds{std::llround(10 * two_digits(usual))},
-                                       2 * refresh_period.value_or(nanoseconds{0}));
-    }
+    if (!exact_)
+        curve.resolved_from =
+            resolved_from(nanoseconds{distances_.at_rank(distances_.count() / 2)}, refresh_period);
     curve.span = nanoseconds{std::llround(midpoint_ns(*last_) - midpoint_ns(*first_))};
     curve.total_bytes = earlier_bytes_ + points_.back().bytes;
     for (std::size_t i = 0; i < scales_.size(); ++i) {

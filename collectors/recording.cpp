@@ -1,5 +1,6 @@
 #include "collectors/recording.hpp"
 
+#include "collectors/burstiness.hpp"
 #include "collectors/monotonic_clock.hpp"
 
 #include <algorithm>
@@ -15,19 +16,13 @@ bool fits_width(std::int64_t width_ns) {
     return width_ns >= 0 && width_ns <= std::numeric_limits<std::uint32_t>::max();
 }
 
-TimeSpread spread(const Spread& spread) {
-    return {spread.p50, spread.p99, spread.max};
-}
-
 SamplerFacts with_quality(SamplerFacts facts, const TraceQuality& quality) {
-    facts.achieved_interval = spread(quality.achieved_interval);
-    facts.read_width = spread(quality.read_width);
+    facts.achieved_interval = quality.achieved_interval;
+    facts.read_width = quality.read_width;
     facts.gaps = quality.gaps.count;
     facts.longest_gap = quality.gaps.longest;
     facts.refresh_period = std::max(quality.rx_refresh_period, quality.tx_refresh_period);
-    // The same rule as burstiness_curve's, for the sidecar's readers.
-    facts.resolved_from = std::max(10 * facts.achieved_interval.p50,
-                                   2 * facts.refresh_period.value_or(std::chrono::seconds(0)));
+    facts.resolved_from = resolved_from(facts.achieved_interval.p50, facts.refresh_period);
     return facts;
 }
 

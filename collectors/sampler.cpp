@@ -1,5 +1,6 @@
 #include "collectors/sampler.hpp"
 
+#include "collectors/file_output.hpp"
 #include "collectors/monotonic_clock.hpp"
 #include "collectors/sampling_thread.hpp"
 #include "collectors/signals_blocked.hpp"
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace collectors {
 
@@ -45,10 +45,8 @@ double SamplerReport::cpu_share_of_one() const {
 void SamplerReport::require_written() const {
     std::vector<std::string> errors;
     for (const SourceReport& source : sources)
-        if (!source.error.empty())
-            errors.push_back(source.error);
-    if (!errors.empty())
-        throw std::runtime_error(fmt::format("{}", fmt::join(errors, "; ")));
+        errors.push_back(source.error);
+    collectors::require_written(std::move(errors));
 }
 
 Sampler::Sampler(std::vector<SamplerSource> sources, const SamplerOptions& options) : options_(options) {

@@ -60,11 +60,11 @@ nlohmann::ordered_json flags() {
          "new_segment: a counter fell or the device came back; no difference may span this sample's start"}};
 }
 
-nlohmann::ordered_json spread_json(const TimeSpread& spread) {
+nlohmann::ordered_json spread_json(const Spread& spread) {
     return {{"p50", spread.p50.count()}, {"p99", spread.p99.count()}, {"max", spread.max.count()}};
 }
 
-TimeSpread spread_of(const nlohmann::ordered_json& document) {
+Spread spread_of(const nlohmann::ordered_json& document) {
     const auto time = [&](const char* key) {
         return std::chrono::nanoseconds(document.at(key).get<std::int64_t>());
     };

@@ -4,6 +4,8 @@
 #include "collectors/summary_json.hpp"
 #include "collectors/trace_file.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -13,11 +15,21 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// In the time of the first trace. Hosts' clocks differ by what nobody can guess: it must be given.
-std::vector<SumPart> parts_of(const SumSettings& settings, const std::vector<Trace>& traces) {
-    if (!settings.offsets.empty() && settings.offsets.size() + 1 != traces.size())
+/// Of each trace's clock, from the first one's; 0 where none is given.
+std::vector<nanoseconds> offsets_of(const SumSettings& settings) {
+    std::vector<nanoseconds> offsets(settings.trace_paths.size());
+    if (settings.offsets.empty())
+        return offsets;
+    if (settings.offsets.size() + 1 != offsets.size())
         throw UsageError(fmt::format("--offset: {} given for {} traces; each but the first needs one",
-                                     settings.offsets.size(), traces.size()));
+                                     settings.offsets.size(), offsets.size()));
+    std::copy(settings.offsets.begin(), settings.offsets.end(), offsets.begin() + 1);
+    return offsets;
+}
+
+/// In the time of the first trace. Hosts' clocks differ by what nobody can guess: it must be given.
+std::vector<SumPart> parts_of(const SumSettings& settings, const std::vector<nanoseconds>& offsets,
+                              const std::vector<Trace>& traces) {
     const TraceInfo& first = traces.front().info;
     std::vector<SumPart> parts;
     for (std::size_t i = 0; i < traces.size(); ++i) {
@@ -28,9 +40,8 @@ std::vector<SumPart> parts_of(const SumSettings& settings, const std::vector<Tra
                 "{} is of host {}, {} of {}: give the offset of its clock with --offset",
                 settings.trace_paths[i].string(), info.host, settings.trace_paths[0].string(), first.host));
         const nanoseconds between_starts(info.start_monotonic_ns - first.start_monotonic_ns);
-        const nanoseconds offset = given ? settings.offsets[i - 1] : nanoseconds(0);
         parts.push_back(
-            {&traces[i], between_starts + offset, given ? settings.offset_error : nanoseconds(0)});
+            {&traces[i], between_starts + offsets[i], given ? settings.offset_error : nanoseconds(0)});
     }
     return parts;
 }
@@ -38,6 +49,7 @@ std::vector<SumPart> parts_of(const SumSettings& settings, const std::vector<Tra
 } // namespace
 
 int sum_command(const SumSettings& settings) {
+    const std::vector<nanoseconds> offsets = offsets_of(settings);
     std::vector<Trace> traces;
     std::vector<InterfaceSummary> summaries;
     std::vector<SumPart> parts;
@@ -46,7 +58,7 @@ int sum_command(const SumSettings& settings) {
     try {
         for (const std::filesystem::path& path : settings.trace_paths)
             traces.push_back(read_trace(path));
-        parts = parts_of(settings, traces);
+        parts = parts_of(settings, offsets, traces);
         for (const Direction direction : {Direction::tx, Direction::rx})
             summaries.push_back(summarize(sum_of(parts, direction), direction, nanoseconds::min(),
                                           nanoseconds::max(), windows, settings.rates));
@@ -58,17 +70,15 @@ int sum_command(const SumSettings& settings) {
     nlohmann::ordered_json interfaces = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const TraceInfo& info = traces[i].info;
-        const nanoseconds offset =
-            i > 0 && !settings.offsets.empty() ? settings.offsets[i - 1] : nanoseconds(0);
         terms.push_back(
             {{"trace", settings.trace_paths[i].string()},
              {"host", info.host},
              {"interface", info.interface},
-             {"clock_offset_seconds", std::chrono::duration<double>(offset).count()},
+             {"clock_offset_seconds", std::chrono::duration<double>(offsets[i]).count()},
              {"clock_offset_error_seconds", std::chrono::duration<double>(parts[i].uncertainty).count()}});
         if (!settings.json)
             fmt::print("{}: {} of {}, clock offset {} ns +- {} ns\n", settings.trace_paths[i].string(),
-                       info.interface, info.host, offset.count(), parts[i].uncertainty.count());
+                       info.interface, info.host, offsets[i].count(), parts[i].uncertainty.count());
     }
     for (const InterfaceSummary& summary : summaries)
         if (settings.json)

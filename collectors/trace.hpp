@@ -35,12 +35,12 @@ struct Sample {
 };
 
 /// p50, p99 and the largest.
-struct TimeSpread {
+struct Spread {
     std::chrono::nanoseconds p50{0};
     std::chrono::nanoseconds p99{0};
     std::chrono::nanoseconds max{0};
 
-    bool operator==(const TimeSpread&) const = default;
+    bool operator==(const Spread&) const = default;
 };
 
 /// How the sampler itself did, for the sidecar.
@@ -54,8 +54,8 @@ struct SamplerFacts {
         0}; ///< part of each interval that is spent spinning, calibrated at the start
 
     // Of this trace.
-    TimeSpread achieved_interval;
-    TimeSpread read_width; ///< both reads together
+    Spread achieved_interval;
+    Spread read_width; ///< both reads together
     std::uint64_t gaps = 0;
     std::chrono::nanoseconds longest_gap{0};
     std::optional<std::chrono::nanoseconds> refresh_period; ///< of the slower counter, if that is slow

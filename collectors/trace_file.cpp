@@ -21,17 +21,6 @@ constexpr std::size_t block_bytes = std::size_t{1} << 16;
 
 } // namespace
 
-void write_all(int descriptor, std::string_view text, const std::filesystem::path& path) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(descriptor, text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            throw std::system_error(errno, std::generic_category(), "write " + path.string());
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-}
-
 std::filesystem::path sidecar_path(const std::filesystem::path& trace_path) {
     return std::filesystem::path(trace_path).replace_extension(".json");
 }

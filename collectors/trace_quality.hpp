@@ -11,12 +11,6 @@
 
 namespace collectors {
 
-struct Spread {
-    std::chrono::nanoseconds p50{0};
-    std::chrono::nanoseconds p99{0};
-    std::chrono::nanoseconds max{0};
-};
-
 /// A gap is a distance between successive samples of more than two intervals.
 struct Gaps {
     std::uint64_t count = 0;

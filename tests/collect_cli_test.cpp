@@ -8,81 +8,24 @@
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "program_folder.hpp"
+#include "collect_program.hpp"
 
 using namespace collectors;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
+using Program = tests::CollectProgram;
 using tests::contains;
 using tests::Outcome;
 using tests::text_of;
-
-namespace {
-
-/// Runs gradburst-collect in a folder of its own.
-class Program : public tests::ProgramFolder {
-public:
-    fs::path trace() const { return folder_ / "trace.csv"; }
-
-    pid_t start(std::vector<std::string> arguments) const {
-        arguments.insert(arguments.begin(), GRADBURST_COLLECT);
-        std::vector<char*> pointers;
-        for (std::string& argument : arguments)
-            pointers.push_back(argument.data());
-        pointers.push_back(nullptr);
-        const std::string output = (folder_ / "stdout").string();
-        const std::string errors = (folder_ / "stderr").string();
-        const pid_t child = ::fork();
-        if (child == 0) {
-            ::dup2(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
-            ::dup2(::open(errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
-            ::execv(GRADBURST_COLLECT, pointers.data());
-            ::_exit(127);
-        }
-        return child;
-    }
-
-    Outcome finish(pid_t child) const {
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        Outcome outcome;
-        outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-        outcome.output = text_of(folder_ / "stdout");
-        outcome.errors = text_of(folder_ / "stderr");
-        return outcome;
-    }
-
-    Outcome run(std::vector<std::string> arguments) const { return finish(start(std::move(arguments))); }
-
-    Outcome record(std::vector<std::string> more = {"--duration", "500ms"}) const {
-        more.insert(more.begin(), {"record", "--iface", "lo", "--out", trace().string()});
-        return run(std::move(more));
-    }
-
-    /// Records until at least one block is in the file; then the program is in the middle of it.
-    pid_t start_recording() const {
-        const pid_t child =
-            start({"record", "--iface", "lo", "--out", trace().string(), "--interval", "1ms"});
-        const auto deadline = std::chrono::steady_clock::now() + 20s;
-        std::error_code error;
-        while (std::chrono::steady_clock::now() < deadline && (fs::file_size(trace(), error) < 200 || error))
-            std::this_thread::sleep_for(5ms);
-        return child;
-    }
-};
-
-} // namespace
 
 TEST_CASE("record leaves a complete trace and says what to do next", "[cli]") {
     const Program program;
@@ -155,89 +98,6 @@ TEST_CASE("a trace is replaced only on request", "[cli]") {
     CHECK(contains(refused.errors, "trace.csv: File exists"));
     CHECK(contains(refused.errors, "--overwrite"));
     CHECK(program.record({"--duration", "20ms", "--overwrite"}).exit_code == 0);
-}
-
-TEST_CASE("report prints text, or JSON and nothing else on stdout", "[cli]") {
-    const Program program;
-    REQUIRE(program.record().exit_code == 0);
-    const std::string path = program.trace().string();
-    const Outcome text = program.run({"report", path});
-    CHECK(text.exit_code == 0);
-    CHECK(contains(text.output, "lo tx"));
-    CHECK(contains(text.output, "lo rx"));
-    CHECK(contains(text.output, "recorded"));
-    CHECK(contains(text.output, "tcp_retransmits"));
-
-    const Outcome json = program.run({"report", "--tau", "5ms,100ms", "--rate", "1Gbit", path, "--json"});
-    INFO(json.errors);
-    REQUIRE(json.exit_code == 0);
-    const nlohmann::ordered_json document = nlohmann::ordered_json::parse(json.output);
-    CHECK(document["interfaces"].size() == 2);
-    CHECK(document["interfaces"][0]["burstiness"].size() == 2);
-    CHECK(document["interfaces"][0]["backlog"][0]["rate_bits_per_second"] == 1'000'000'000);
-}
-
-TEST_CASE("a binary recording reports and exports what a CSV would", "[cli]") {
-    const Program program;
-    const std::string binary = program.folder() + "/trace.bin";
-    const Outcome recorded = program.run({"record", "--iface", "lo", "--out", binary, "--format", "bin",
-                                          "--duration", "300ms", "--interval", "1ms"});
-    INFO(recorded.errors);
-    REQUIRE(recorded.exit_code == 0);
-    const Outcome direct = program.run({"report", binary, "--json"});
-    REQUIRE(direct.exit_code == 0);
-
-    const Outcome exported = program.run({"export", binary, "--out", program.trace().string()});
-    CHECK(exported.exit_code == 0);
-    CHECK(contains(exported.output, "samples of"));
-    CHECK(read_trace(program.trace()).samples == read_trace(binary).samples);
-    CHECK(read_trace(program.trace()).info == read_trace(binary).info); // one sidecar explains both
-    auto from_binary = nlohmann::json::parse(direct.output);
-    auto from_text =
-        nlohmann::json::parse(program.run({"report", program.trace().string(), "--json"}).output);
-    CHECK(from_binary["interfaces"] == from_text["interfaces"]);
-
-    CHECK(program.run({"export", binary, "--out", program.trace().string()}).exit_code == 2); // exists
-    CHECK(program.run({"export", binary, "--out", binary}).exit_code == 2);
-    const std::string elsewhere = program.folder() + "/other.csv";
-    CHECK(program.run({"export", binary, "--out", elsewhere}).exit_code == 0);
-    CHECK(read_trace(elsewhere).info == read_trace(binary).info);
-}
-
-TEST_CASE("sum adds up traces of one host, and of others only with the offsets of their clocks", "[cli]") {
-    const Program program;
-    const auto write = [&](const std::string& name, const std::string& host, std::int64_t start_ns) {
-        Trace trace;
-        trace.info.host = host;
-        trace.info.interface = name;
-        trace.info.complete = true;
-        trace.info.interval = 1ms;
-        trace.info.start_monotonic_ns = start_ns;
-        for (std::int64_t i = 0; i < 1000; ++i)
-            trace.samples.push_back({i * 1'000'000, 1000, 1000, 0, static_cast<std::uint64_t>(i) * 1000, 0});
-        write_trace(program.folder() + "/" + name + ".csv", trace);
-        return program.folder() + "/" + name + ".csv";
-    };
-    const std::string first = write("eth0", "node-a", 5'000'000);
-    const std::string second = write("eth1", "node-a", 5'000'000);
-    const std::string other = write("eth2", "node-b", 905'000'000);
-
-    const Outcome together = program.run({"sum", first, second, "--tau", "100ms", "--json"});
-    INFO(together.errors);
-    REQUIRE(together.exit_code == 0);
-    const auto tx = nlohmann::json::parse(together.output)["interfaces"][0];
-    CHECK(tx["interface"] == "node-a:eth0 + node-a:eth1");
-    CHECK(tx["nic_bytes"] == 2 * 999'000);
-    CHECK(tx["burstiness"][0]["ptm_estimate"].get<double>() == Approx(1).epsilon(0.01));
-
-    const Outcome refused = program.run({"sum", first, other});
-    CHECK(refused.exit_code == 2);
-    CHECK(contains(refused.errors, "is of host node-b"));
-    const Outcome given = program.run({"sum", first, other, "--offset=-900ms", "--offset-error", "10us"});
-    INFO(given.errors);
-    CHECK(given.exit_code == 0);
-    CHECK(contains(given.output, "clock offset -900000000 ns +- 10000 ns"));
-    CHECK(program.run({"sum", first, second, other, "--offset=-900ms"}).exit_code == 2); // one for each
 }
 
 TEST_CASE("a recording ends after --max-samples, or goes on in further files", "[cli]") {
@@ -349,15 +209,6 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
         CHECK_FALSE(fs::exists(program.trace()));
         CHECK_FALSE(fs::exists(path + ".csv"));
     }
-}
-
-TEST_CASE("a part of the trace in which nothing was recorded is no quiet network", "[cli]") {
-    const Program program;
-    REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);
-    const Outcome outcome = program.run({"report", program.trace().string(), "--from", "1h"});
-    CHECK(outcome.exit_code == 2);
-    CHECK(contains(outcome.errors, "leave no sample: the trace reaches from"));
-    CHECK(outcome.output.empty());
 }
 
 TEST_CASE("a full disk is told with exit code 1 or found before the start", "[cli]") {

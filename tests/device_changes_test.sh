@@ -3,6 +3,7 @@
 # In namespaces of its own, also without root. Exit code 77 = skipped, with a reason.
 set -uo pipefail
 
+here=$(dirname "$(readlink -f "$0")")
 collect=$(readlink -f "${1:?path of gradburst-collect}")
 if [[ ${2:-} != inside ]]; then
   command -v ip >/dev/null || { echo "skipped: no ip"; exit 77; }
@@ -15,13 +16,8 @@ cd /mnt || exit 1
 ip link add va type veth peer name vb 2>/mnt/output || { echo "skipped: no veth: $(<output)"; exit 77; }
 for link in lo va vb; do ip link set "$link" up; done
 
-failures=0
-check() { # RULE COMMAND...: the rule holds when the command succeeds
-  local rule=$1
-  shift
-  if "$@"; then echo "ok: $rule"; else echo "FAILED: $rule" >&2; cat output >&2; failures=$((failures + 1)); fi
-}
-equal() { [[ $1 == "$2" ]] || { echo "'$1' is not '$2'" >&2; return 1; }; }
+source "$here/checks.sh"
+printed=/mnt/output
 says() { grep -q -- "$1" output; }
 sidecar() { grep -qE "\"$2\": $3" "$1"; } # FILE KEY VALUE
 

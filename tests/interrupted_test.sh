@@ -13,13 +13,6 @@ launch() { # NAME GRADBURST_ARGUMENT...
   mpirun_pid=$!
   set +m
 }
-comes_true() { # COMMAND...
-  local deadline=$(($(milliseconds) + 30000))
-  until "$@" 2>/dev/null; do
-    (($(milliseconds) < deadline)) || { echo "does not come true: $*" >&2; return 1; }
-    sleep 0.02
-  done
-}
 start_long_run() { # NAME [PROFILE]
   launch "$1" "${2:-long.json}"
   comes_true grep -q '^iteration' stderr

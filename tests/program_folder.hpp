@@ -1,14 +1,13 @@
 #pragma once
 
 #include "tests/catch.hpp"
+#include "tests/temporary_folder.hpp"
 
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <system_error>
 
 #include <sys/wait.h>
 
@@ -31,35 +30,14 @@ inline bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-/// A folder of its own for each run of a program; gone afterwards.
-class ProgramFolder {
-public:
-    ProgramFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "gradburst_test.XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw std::system_error(errno, std::generic_category(), "mkdtemp " + name);
-        folder_ = name;
-    }
-    ~ProgramFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder_, ignored);
-    }
-    ProgramFolder(const ProgramFolder&) = delete;
-    ProgramFolder& operator=(const ProgramFolder&) = delete;
-
-    std::string folder() const { return folder_.string(); }
-
-protected:
-    std::filesystem::path folder_;
-};
-
 /// Runs one program through the shell, in a folder of its own.
-class ShellProgram : public ProgramFolder {
+class ShellProgram {
 public:
     /// `command`: the program's path, quoted for the shell, with what stands before it (LC_ALL=C).
     explicit ShellProgram(std::string command) : command_(std::move(command)) {}
 
     std::filesystem::path file(const std::string& name) const { return folder_ / name; }
+    std::string folder() const { return folder_.path().string(); }
 
     /// Writes a file into the folder; returns its path, quoted for the shell.
     std::string write(const std::string& name, const std::string& text) const {
@@ -93,6 +71,7 @@ public:
     }
 
 private:
+    TemporaryFolder folder_;
     std::string command_;
 };
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# promtool accepts what gradburst-collect serves and what a run leaves for node_exporter's textfile collector:
-# prometheus_test.sh GRADBURST_COLLECT GRADBURST. Exit code 77 = skipped.
+# What gradburst-collect serves, and what a run leaves for node_exporter's textfile collector: prometheus_test.sh
+# GRADBURST_COLLECT GRADBURST. Where there is promtool (Debian package prometheus, which starts a server) it must accept both.
+# Exit code 77 = skipped.
 set -uo pipefail
 
 collect=$(readlink -f "${1:?path of gradburst-collect}")
 gradburst=$(readlink -f "${2:?path of gradburst}")
-for program in promtool python3 mpirun; do # promtool comes with the Debian package prometheus
+for program in python3 mpirun; do
   command -v "$program" >/dev/null || { echo "skipped: no $program"; exit 77; }
 done
 work=$(mktemp -d)
@@ -13,6 +14,10 @@ recorder=
 # The recorder is ours and ends by itself too.
 trap '[[ -z $recorder ]] || kill "$recorder" 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 1
+accepts() { # FILE
+  command -v promtool >/dev/null || { echo "not checked by promtool, which is not here: $1"; return 0; }
+  promtool check metrics <"$1"
+}
 fail() { echo "FAILED: $*" >&2; cat stderr >&2; exit 1; }
 
 "$collect" record --iface lo --out trace.csv --interval 1ms --duration 30s --prometheus 127.0.0.1:0 \
@@ -41,7 +46,7 @@ PYTHON
 kill -INT "$recorder"
 wait "$recorder" || fail "the recording did not end properly"
 recorder=
-promtool check metrics <served.prom || fail "promtool refuses what is served"
+accepts served.prom || fail "promtool refuses what is served"
 for name in bytes_total bytes_per_second samples_total missed_ticks_total dropped_packets_total; do
   grep -q "^gradburst_collect_$name{.*interface=\"lo\"" served.prom || fail "no $name of lo"
 done
@@ -63,5 +68,5 @@ mpi=(mpirun --oversubscribe)
 ((EUID == 0)) && mpi+=(--allow-run-as-root)
 timeout -k 5 60 "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 20 --out run >stdout 2>stderr </dev/null ||
   fail "the run failed"
-promtool check metrics <run/metrics.prom || fail "promtool refuses metrics.prom"
+accepts run/metrics.prom || fail "promtool refuses metrics.prom"
 echo "ok"

@@ -1,6 +1,7 @@
 #include "generator/failure.hpp"
 #include "generator/run_directory.hpp"
 #include "tests/catch.hpp"
+#include "tests/temporary_folder.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -15,26 +16,6 @@ using namespace generator;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A folder that is removed at the end.
-class Scratch {
-public:
-    Scratch() {
-        std::string name = (fs::temp_directory_path() / "gradburst-test-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()) != nullptr);
-        path_ = name;
-    }
-    ~Scratch() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    fs::path operator/(const std::string& name) const { return path_ / name; }
-
-private:
-    fs::path path_;
-};
 
 std::string content(const fs::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -69,7 +50,7 @@ bool names(const std::string& text, const std::string& part) {
 } // namespace
 
 TEST_CASE("a run directory is made with all folders above it", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     const RunDirectory directory = RunDirectory::create(scratch / "a/b/run", false);
     CHECK(directory.path() == scratch / "a/b/run");
     CHECK(fs::is_directory(scratch / "a/b/run/nic"));
@@ -80,7 +61,7 @@ TEST_CASE("a run directory is made with all folders above it", "[run_directory]"
 }
 
 TEST_CASE("odd names of folders are names like any other", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     for (const char* name : {"with space", "mit Umlaut \xc3\xa4", "trailing/", "a/../b", "no-utf8 \xff"}) {
         RunDirectory::create(scratch / name, false).write("run.json", "{}");
         CHECK(content(scratch / name / "run.json") == "{}");
@@ -88,7 +69,7 @@ TEST_CASE("odd names of folders are names like any other", "[run_directory]") {
 }
 
 TEST_CASE("a folder that holds something else is used and left as it is", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     fs::create_directory(scratch / "run");
     put(scratch / "run/notes.txt", "mine");
     RunDirectory::create(scratch / "run", false);
@@ -97,7 +78,7 @@ TEST_CASE("a folder that holds something else is used and left as it is", "[run_
 }
 
 TEST_CASE("a folder that holds a run is refused", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     RunDirectory::create(scratch / "run", false).write("run.json", "old");
     const std::string message = message_of<UserError>([&] { RunDirectory::create(scratch / "run", false); });
     CHECK(names(message, (scratch / "run").string()));
@@ -106,7 +87,7 @@ TEST_CASE("a folder that holds a run is refused", "[run_directory]") {
 }
 
 TEST_CASE("--overwrite removes the files of the old run and no others", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     const RunDirectory old = RunDirectory::create(scratch / "run", false);
     for (const char* name : {"run.json", "timeline.csv", "metrics.prom", "nic/node.eth0.csv"})
         old.write(name, "old");
@@ -117,7 +98,7 @@ TEST_CASE("--overwrite removes the files of the old run and no others", "[run_di
 }
 
 TEST_CASE("a file in the place of the folder is the user's mistake", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     put(scratch / "file", "");
     CHECK(names(message_of<UserError>([&] { RunDirectory::create(scratch / "file", true); }), "is a file"));
     CHECK(names(message_of<UserError>([&] { RunDirectory::create(scratch / "file/run", false); }),
@@ -125,7 +106,7 @@ TEST_CASE("a file in the place of the folder is the user's mistake", "[run_direc
 }
 
 TEST_CASE("a folder that cannot be made is named with the reason", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     put(scratch / "file", "");
     const auto below_a_file = [&] { RunDirectory::join(scratch / "file/run"); };
     CHECK(names(message_of<std::system_error>(below_a_file), "file/run"));
@@ -135,14 +116,14 @@ TEST_CASE("a folder that cannot be made is named with the reason", "[run_directo
 }
 
 TEST_CASE("a name that is too long is the user's to change, and named", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     const std::string name(300, 'x');
     CHECK(names(message_of<std::system_error>([&] { RunDirectory::create(scratch / name, false); }),
                 "File name too long"));
 }
 
 TEST_CASE("writing replaces a file as a whole and leaves nothing beside it", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     const RunDirectory directory = RunDirectory::create(scratch / "run", false);
     directory.write("run.json", std::string(100'000, 'a'));
     std::ifstream reader(scratch / "run/run.json"); // opened before, sees the old file to its end
@@ -153,7 +134,7 @@ TEST_CASE("writing replaces a file as a whole and leaves nothing beside it", "[r
 }
 
 TEST_CASE("a file that cannot be written is named, and the old one stays", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     const RunDirectory directory = RunDirectory::create(scratch / "run", false);
     directory.write("run.json", "old");
     fs::create_directory(scratch / "run/run.json.new");
@@ -164,7 +145,7 @@ TEST_CASE("a file that cannot be written is named, and the old one stays", "[run
 TEST_CASE("a full disk is told with the file's name, and leaves no half file", "[run_directory]") {
     if (!fs::exists("/dev/full"))
         return;
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     const RunDirectory directory = RunDirectory::create(scratch / "run", false);
     directory.write("run.json", "old");
     fs::create_symlink("/dev/full", scratch / "run/run.json.new");
@@ -176,7 +157,7 @@ TEST_CASE("a full disk is told with the file's name, and leaves no half file", "
 }
 
 TEST_CASE("ranks without a common file system make the folder themselves", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     CHECK(RunDirectory::join(scratch / "run").path() == scratch / "run");
     CHECK(fs::is_directory(scratch / "run/nic"));
     RunDirectory::create(scratch / "other", false).write("run.json", "{}");
@@ -185,7 +166,7 @@ TEST_CASE("ranks without a common file system make the folder themselves", "[run
 }
 
 TEST_CASE("runs that start in the same second get folders of their own", "[run_directory]") {
-    const Scratch scratch;
+    const tests::TemporaryFolder scratch;
     const fs::path before = fs::current_path();
     fs::current_path(scratch / "");
     std::set<std::string> names;

@@ -1,114 +1,26 @@
 #include "collectors/sampler.hpp"
 
 #include "collectors/monotonic_clock.hpp"
-#include "collectors/sampling_thread.hpp"
 #include "collectors/trace_quality.hpp"
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
-#include <functional>
-#include <system_error>
 #include <thread>
 
-#include <sched.h>
-#include <unistd.h>
-
 #include "catch.hpp"
+#include "fake_counters.hpp"
 
 using namespace collectors;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
-using Counters = CounterSource::Counters;
-
-namespace {
-
-/// A path for one trace that goes away with the test.
-class TemporaryTrace {
-public:
-    TemporaryTrace() {
-        std::string name = (fs::temp_directory_path() / "sampler_test.XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw std::system_error(errno, std::generic_category(), "mkdtemp " + name);
-        folder_ = name;
-    }
-    ~TemporaryTrace() {
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
-    }
-    TemporaryTrace(const TemporaryTrace&) = delete;
-    TemporaryTrace& operator=(const TemporaryTrace&) = delete;
-    fs::path path(const std::string& name = "trace.csv") const { return folder_ / name; }
-
-private:
-    fs::path folder_;
-};
-
-/// Calls a function for each read; it is told how many reads came before.
-class FakeCounters : public CounterSource {
-public:
-    using Function = std::function<Counters(std::uint64_t)>;
-    explicit FakeCounters(Function function) : function_(std::move(function)) {}
-
-    Counters read() noexcept override {
-        const std::int64_t begin = clock_ns();
-        Counters counters = function_(reads_++);
-        counters.begin_ns = begin;
-        counters.middle_ns = begin + (clock_ns() - begin) / 2;
-        counters.end_ns = clock_ns();
-        return counters;
-    }
-    std::string name() const override { return "fake"; }
-
-private:
-    Function function_;
-    std::uint64_t reads_ = 0;
-};
-
-Counters bytes(std::uint64_t rx, std::uint64_t tx) {
-    Counters counters;
-    counters.rx_bytes = rx;
-    counters.tx_bytes = tx;
-    return counters;
-}
-
-std::unique_ptr<FakeCounters> fake(FakeCounters::Function function) {
-    return std::make_unique<FakeCounters>(std::move(function));
-}
-
-SamplerOptions every(std::chrono::nanoseconds interval) {
-    SamplerOptions options;
-    options.interval = interval;
-    return options;
-}
-
-std::vector<SamplerSource> one(std::unique_ptr<CounterSource> source, const fs::path& path) {
-    std::vector<SamplerSource> sources;
-    sources.push_back({std::move(source), path, {}});
-    return sources;
-}
-
-struct Recorded {
-    SourceReport report;
-    Trace trace;
-    SamplerReport sampler;
-};
-
-/// Records for `duration`: that is the subject here, not a way to wait for something.
-Recorded record(std::unique_ptr<CounterSource> source, const SamplerOptions& options,
-                std::chrono::nanoseconds duration) {
-    const TemporaryTrace file;
-    Sampler sampler(one(std::move(source), file.path()), options);
-    std::this_thread::sleep_for(duration);
-    Recorded recorded;
-    recorded.sampler = sampler.stop("duration");
-    recorded.report = recorded.sampler.sources.at(0);
-    recorded.trace = read_trace(file.path());
-    return recorded;
-}
-
-} // namespace
+using tests::bytes;
+using tests::Counters;
+using tests::every;
+using tests::fake;
+using tests::one;
+using tests::record;
+using tests::TemporaryFolder;
 
 TEST_CASE("every read becomes one sample, in order, within its window", "[sampler]") {
     const auto [report, trace, sampler] =
@@ -233,31 +145,31 @@ TEST_CASE("a full ring drops the newest samples, counts them and flags the next"
 }
 
 TEST_CASE("stop is quick at any interval and takes a last sample", "[sampler]") {
-    const TemporaryTrace file;
-    Sampler sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()), every(10s));
+    const TemporaryFolder folder;
+    Sampler sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), folder / "trace.csv"), every(10s));
     const auto before = std::chrono::steady_clock::now();
     const SourceReport report = sampler.stop("signal 15").sources.at(0);
     CHECK(std::chrono::steady_clock::now() - before < 1s); // usually below 60 ms; one interval is 10 s
     CHECK(report.samples >= 1);
     CHECK(report.samples <= 2);
     CHECK(sampler.stop("again").sources.at(0).samples == report.samples);
-    CHECK(read_trace(file.path()).info.reason == "signal 15");
+    CHECK(read_trace(folder / "trace.csv").info.reason == "signal 15");
 }
 
 TEST_CASE("a sampler that nobody stopped leaves a finished trace", "[sampler]") {
-    const TemporaryTrace file;
+    const TemporaryFolder folder;
     {
-        const Sampler sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()),
+        const Sampler sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), folder / "trace.csv"),
                               every(1ms));
     }
-    CHECK(read_trace(file.path()).info.reason == "abandoned");
+    CHECK(read_trace(folder / "trace.csv").info.reason == "abandoned");
 }
 
 TEST_CASE("a full disk ends the recording and is told by stop", "[sampler]") {
-    const TemporaryTrace file;
+    const TemporaryFolder folder;
     // The header fits, then the sidecar cannot be created: a folder stands in its way.
-    fs::create_directory(file.path("trace.json.new"));
-    Sampler sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()), every(1ms));
+    fs::create_directory(folder / "trace.json.new");
+    Sampler sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), folder / "trace.csv"), every(1ms));
     const auto deadline = std::chrono::steady_clock::now() + 10s;
     while (!sampler.failed() && std::chrono::steady_clock::now() < deadline)
         std::this_thread::yield();
@@ -267,142 +179,4 @@ TEST_CASE("a full disk ends the recording and is told by stop", "[sampler]") {
         CHECK_THAT(report.sources.at(0).error, Catch::Contains("trace.json.new"));
         CHECK_THROWS_WITH(report.require_written(), Catch::Contains("trace.json.new"));
     }
-}
-
-TEST_CASE("several sources are read at each tick, one after another, each into its own trace", "[sampler]") {
-    const TemporaryTrace folder;
-    std::vector<SamplerSource> sources;
-    for (std::uint64_t number = 0; number < 3; ++number)
-        sources.push_back({fake([number](std::uint64_t n) { return bytes(1000 * number + n, n); }),
-                           folder.path("trace." + std::to_string(number) + ".csv"),
-                           {}});
-    Sampler sampler(std::move(sources), every(2ms));
-    std::this_thread::sleep_for(200ms);
-    const SamplerReport report = sampler.stop("duration");
-    REQUIRE(report.sources.size() == 3);
-    CHECK(report.cpu_share_of_one() == Approx(report.sampler.cpu_share / 3));
-    std::vector<Trace> traces;
-    for (std::uint64_t number = 0; number < 3; ++number) {
-        const Trace trace = read_trace(folder.path("trace." + std::to_string(number) + ".csv"));
-        REQUIRE(trace.samples.size() >= 10);
-        CHECK(trace.samples.size() == report.sources[number].samples);
-        CHECK(trace.samples[5].rx_bytes == 1000 * number + 5);
-        CHECK(trace.info.complete);
-        traces.push_back(trace);
-    }
-    for (std::size_t n = 0; n < traces[0].samples.size(); ++n)
-        for (std::size_t number = 1; number < 3; ++number) {
-            const Sample& before = traces[number - 1].samples.at(n);
-            CHECK(traces[number].samples.at(n).t_ns >= before.t_ns + before.rx_width_ns + before.tx_width_ns);
-        }
-    CHECK(traces[2].info.start_monotonic_ns == traces[0].info.start_monotonic_ns);
-}
-
-TEST_CASE("a source that fails does not disturb the others", "[sampler]") {
-    const TemporaryTrace folder;
-    std::vector<SamplerSource> sources;
-    sources.push_back({fake([](std::uint64_t n) {
-                           Counters counters = bytes(n, n);
-                           counters.error = n >= 10 ? ENODEV : 0;
-                           return counters;
-                       }),
-                       folder.path("gone.csv"),
-                       {}});
-    fs::create_directory(folder.path("unwritable.json.new")); // in the way of its sidecar
-    sources.push_back({fake([](std::uint64_t n) { return bytes(n, n); }), folder.path("unwritable.csv"), {}});
-    sources.push_back({fake([](std::uint64_t n) { return bytes(n, n); }), folder.path("good.csv"), {}});
-    Sampler sampler(std::move(sources), every(2ms));
-    std::this_thread::sleep_for(200ms);
-    CHECK_FALSE(sampler.failed()); // two can still be written
-    const SamplerReport report = sampler.stop("duration");
-    CHECK(report.sources[0].last_error == ENODEV);
-    CHECK(report.sources[0].samples == 10);
-    CHECK(report.sources[0].error.empty());
-    CHECK(read_trace(folder.path("gone.csv")).info.complete);
-    CHECK_FALSE(report.sources[1].error.empty());
-    CHECK(report.sources[2].failed == 0);
-    const Trace good = read_trace(folder.path("good.csv"));
-    CHECK(good.samples.size() > 10);
-    CHECK(good.samples.size() == report.sources[2].samples);
-    CHECK(trace_quality(good).failed == 0);
-}
-
-TEST_CASE("a slow source makes the next one late, and that is recorded", "[sampler]") {
-    const TemporaryTrace folder;
-    std::vector<SamplerSource> sources;
-    sources.push_back({fake([](std::uint64_t n) {
-                           std::this_thread::sleep_for(6ms);
-                           return bytes(n, n);
-                       }),
-                       folder.path("slow.csv"),
-                       {}});
-    sources.push_back({fake([](std::uint64_t n) { return bytes(n, n); }), folder.path("fast.csv"), {}});
-    Sampler sampler(std::move(sources), every(5ms));
-    std::this_thread::sleep_for(300ms);
-    const SamplerReport report = sampler.stop("duration");
-    const Trace fast = read_trace(folder.path("fast.csv"));
-    REQUIRE(fast.samples.size() >= 3);
-    CHECK(fast.samples[0].t_ns >= 6'000'000); // it served tick 1: tick 0 is missed
-    CHECK((fast.samples[0].flags & missed_ticks) != 0);
-    CHECK(report.sources[1].missed >= fast.samples.size() - 2);
-}
-
-TEST_CASE("intervals from 20 us to 10 s are taken, others refused", "[sampler]") {
-    const TemporaryTrace file;
-    for (const std::chrono::nanoseconds interval : {0ns, 19'999ns, 10'000'000'001ns})
-        CHECK_THROWS_WITH(
-            Sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()), every(interval)),
-            Catch::Contains("from 20 us to 10 s"));
-    CHECK_FALSE(fs::exists(file.path())); // found before anything is created
-    CHECK_NOTHROW(check_options(every(20us)));
-    CHECK_NOTHROW(check_options(every(10s)));
-}
-
-TEST_CASE("SCHED_FIFO is refused where the sampler spins", "[sampler]") {
-    SamplerOptions options = every(999us);
-    options.fifo = true;
-    CHECK_THROWS_WITH(check_options(options), Catch::Contains("at least 1 ms"));
-    options.interval = 1ms;
-    CHECK_NOTHROW(check_options(options));
-}
-
-TEST_CASE("with SCHED_FIFO it samples, or says that it was refused and samples all the same", "[sampler]") {
-    SamplerOptions options = every(2ms);
-    options.fifo = true;
-    const auto [report, trace, sampler] =
-        record(fake([](std::uint64_t n) { return bytes(n, n); }), options, 50ms);
-    const std::string& scheduling = sampler.sampler.scheduling;
-    CHECK((scheduling == "SCHED_FIFO 10" ||
-           Catch::StartsWith("SCHED_OTHER (SCHED_FIFO was refused: ").match(scheduling)));
-    CHECK(trace.samples.size() >= 2);
-    CHECK(trace.info.sampler.scheduling == scheduling);
-    // The self-report of the sidecar is what the samples tell.
-    const TraceQuality quality = trace_quality(trace);
-    CHECK(trace.info.sampler.achieved_interval.p50 == quality.achieved_interval.p50);
-    CHECK(trace.info.sampler.achieved_interval.max == quality.achieved_interval.max);
-    CHECK(trace.info.sampler.read_width.max == quality.read_width.max);
-    CHECK(trace.info.sampler.gaps == quality.gaps.count);
-    CHECK(trace.info.sampler.longest_gap == quality.gaps.longest);
-    CHECK(trace.info.sampler.resolved_from == 10 * quality.achieved_interval.p50);
-    CHECK_FALSE(trace.info.sampler.refresh_period);
-    CHECK(trace.info.sampler.sources == 1);
-    CHECK(trace.info.sampler.cpu_share > 0);
-}
-
-TEST_CASE("a pinned sampler runs on its CPU; one that cannot be pinned does not start", "[sampler]") {
-    const int cpu = allowed_cpus().back();
-    std::atomic<int> seen{-1};
-    SamplerOptions options = every(2ms);
-    options.cpu = cpu;
-    const auto [report, trace, sampler] = record(fake([&](std::uint64_t n) {
-                                                     seen = ::sched_getcpu();
-                                                     return bytes(n, n);
-                                                 }),
-                                                 options, 20ms);
-    CHECK(seen == cpu);
-    CHECK(trace.info.sampler.cpu == cpu);
-    options.cpu = 1000; // no machine of ours has it
-    const TemporaryTrace file;
-    CHECK_THROWS_WITH(Sampler(one(fake([](std::uint64_t n) { return bytes(n, n); }), file.path()), options),
-                      Catch::Contains("CPU 1000"));
 }

@@ -6,7 +6,7 @@ set -uo pipefail
 
 testbed=$(readlink -f "${1:?path of testbed}")
 gradburst=$(readlink -f "${2:?path of gradburst}")
-stop_run=$(dirname "$(readlink -f "$0")")/stop_run.py
+here=$(dirname "$(readlink -f "$0")")
 name=gbs$$x
 unset GRADBURST_TESTBED_NAME
 for program in mpirun python3 ip tc; do
@@ -19,18 +19,8 @@ trap '"$testbed" down --name "$name" >/dev/null 2>&1; rm -rf "$work"' EXIT
 "$testbed" up --name "$name" --hosts 4 --rate 1gbit >"$work/probe" 2>&1 ||
   { echo "skipped: no testbed that stays up: $(tail -1 "$work/probe")"; exit 77; }
 
-failures=0
-check() { # RULE COMMAND...: the rule holds when the command succeeds
-  local rule=$1
-  shift
-  if "$@"; then
-    echo "ok: $rule"
-  else
-    echo "FAILED: $rule" >&2
-    sed 's/^/  output: /' "$work/output" >&2
-    failures=$((failures + 1))
-  fi
-}
+source "$here/checks.sh"
+printed=$work/output
 
 # In a process group of its own, as a shell does for a terminal. Sets run_pid.
 launch() { # NAME PROFILE
@@ -40,17 +30,9 @@ launch() { # NAME PROFILE
   run_pid=$!
   set +m
 }
-comes_true() { # COMMAND...
-  local attempt
-  for ((attempt = 0; attempt < 1000; attempt++)); do
-    "$@" 2>/dev/null && return 0
-    sleep 0.02
-  done
-  return 1
-}
 gone_within() { # MILLISECONDS RUN HOW...
   local took
-  took=$(python3 "$stop_run" "$work/$2" "${@:3}") && echo "figure: $2: the ranks were gone after $took ms" &&
+  took=$(python3 "$here/stop_run.py" "$work/$2" "${@:3}") && echo "figure: $2: the ranks were gone after $took ms" &&
     ((took <= $1))
 }
 

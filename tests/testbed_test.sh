@@ -3,18 +3,15 @@
 set -uo pipefail
 
 testbed=$(readlink -f "${1:-$(dirname "$0")/../tools/testbed}")
+here=$(dirname "$(readlink -f "$0")")
 name=gbt$$x # never an existing testbed
 bystander=other-$name
 unset GRADBURST_TESTBED_NAME
 work=$(mktemp -d)
 chmod 755 "$work"
-failures=0
+source "$here/checks.sh"
+printed=$work/output
 
-check() { # RULE COMMAND...: the rule holds when the command succeeds
-  local rule=$1
-  shift
-  if "$@"; then echo "ok: $rule"; else echo "FAILED: $rule" >&2; cat "$work/output" >&2; failures=$((failures + 1)); fi
-}
 
 # Runs a command, keeps what it prints in $output, and succeeds if its exit code is the expected one.
 exits_with() { # CODE COMMAND...
@@ -26,7 +23,6 @@ exits_with() { # CODE COMMAND...
 }
 
 prints() { [[ $output == *"$1"* ]]; }
-equal() { [[ $1 == "$2" ]] || { echo "'$1' is not '$2'" >&2; return 1; }; }
 namespaces() { ip netns list | awk '{ print $1 }' | sort; }
 ours() { namespaces | grep -c "^$name" || true; }
 tb() { local command=$1; shift; "$testbed" "$command" --name "$name" "$@"; }

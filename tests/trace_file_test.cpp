@@ -10,33 +10,14 @@
 #include <unistd.h>
 
 #include "catch.hpp"
+#include "temporary_folder.hpp"
 
 using namespace collectors;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
+using tests::TemporaryFolder;
 
 namespace {
-
-/// A folder of our own that goes away with the test.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        std::string name = (fs::temp_directory_path() / "trace_file_test.XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr)
-            throw std::system_error(errno, std::generic_category(), "mkdtemp " + name);
-        path_ = name;
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    fs::path operator/(const std::string& name) const { return path_ / name; }
-
-private:
-    fs::path path_;
-};
 
 std::string text_of(const fs::path& path) {
     std::ostringstream text;

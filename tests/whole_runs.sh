@@ -13,7 +13,8 @@ if [[ $isolated == no ]] && unshare -nm bash -c "$own_network" 2>/dev/null; then
 fi
 work=$(mktemp -d)
 cd "$work" || exit 1
-failures=0
+source "$here/checks.sh"
+printed=$work/stderr
 unset SLURM_NTASKS SLURM_PROCID PMI_SIZE PMI_RANK
 # Open MPI leaks at exit, which is not ours to mend; everything else that the sanitizers find is.
 export ASAN_OPTIONS=detect_leaks=0:${ASAN_OPTIONS:-}
@@ -29,17 +30,6 @@ clean_up() {
 }
 trap clean_up EXIT
 
-check() { # RULE COMMAND...: the rule holds when the command succeeds
-  local rule=$1
-  shift
-  if "$@"; then
-    echo "ok: $rule"
-  else
-    echo "FAILED: $rule" >&2
-    sed 's/^/  stderr: /' "$work/stderr" >&2
-    failures=$((failures + 1))
-  fi
-}
 
 # Runs a command, keeps what it prints in files, and succeeds if its exit code is the expected one.
 exits_with() { # CODE COMMAND...
@@ -86,7 +76,6 @@ ranks() { # RUN
     [[ $(cat "/proc/$pid/comm" 2>/dev/null) == gradburst ]] && echo "$pid"
   done
 }
-milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 
 no_odd_numbers() { ! grep -qiE '(^|[^a-z])(nan|inf|infinity)([^a-z]|$)' "$1"/*.json "$1"/*.csv "$1"/*.prom "$1"/nic/*; }
 lines() { (($(wc -l <"$1") == $2)) || { echo "$1 has $(wc -l <"$1") lines, not $2" >&2; return 1; }; }

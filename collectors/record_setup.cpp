@@ -1,0 +1,139 @@
+#include "collectors/record_setup.hpp"
+
+#include "collectors/interface_selection.hpp"
+#include "collectors/queue_lane.hpp"
+#include "collectors/rdma_counters.hpp"
+#include "collectors/sampling_thread.hpp"
+#include "collectors/slow_lane.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace collectors {
+
+namespace {
+
+/// A wrong path is found before anything is recorded: the user's mistake, not a failure later on.
+template <typename Start>
+auto checking_paths(Start start) {
+    try {
+        return start();
+    } catch (const std::system_error& error) {
+        const char* hint = error.code() == std::errc::file_exists
+                               ? "; choose another --out, or --overwrite to replace it"
+                               : "; check --out";
+        throw UsageError(error.what() + std::string(hint));
+    }
+}
+
+} // namespace
+
+std::vector<Target> targets_of(const RecordSettings& settings) {
+    const InterfaceSelection selection = select_interfaces(settings.interfaces, settings.folders);
+    std::vector<Target> targets;
+    for (const NetworkInterface& interface : selection.interfaces)
+        targets.push_back({interface, trace_path_of(settings.trace_path, interface.name, selection.single)});
+    for (const NetworkInterface& interface : selection.interfaces)
+        if (settings.queue && is_rdma_port(interface.name))
+            throw UsageError("--queue: " + interface.name +
+                             " is an RDMA port, without a queue of the kernel");
+    for (const NetworkInterface& interface : selection.interfaces)
+        if (interface.state == "down")
+            fmt::print(stderr, "WARNING: {} IS DOWN: there will be no traffic to see\n", interface.name);
+    for (const std::string& sentence : shared_traffic(selection.interfaces))
+        fmt::print(stderr, "WARNING: {}\n", sentence);
+    return targets;
+}
+
+SamplerOptions options_of(const RecordSettings& settings) {
+    SamplerOptions options;
+    options.interval = settings.interval;
+    options.overwrite = settings.overwrite;
+    options.fifo = settings.fifo;
+    options.cpu = settings.cpu;
+    options.max_samples = settings.max_samples;
+    options.rotate = settings.rotate;
+    try {
+        check_options(options);
+    } catch (const std::invalid_argument& error) {
+        throw UsageError(fmt::format("--interval: {}", error.what()));
+    }
+    const std::vector<int> allowed = allowed_cpus();
+    if (options.cpu && std::find(allowed.begin(), allowed.end(), *options.cpu) == allowed.end())
+        throw UsageError(fmt::format("--cpu: {} is none of the CPUs on which this process may run ({})",
+                                     *options.cpu, fmt::join(allowed, ", ")));
+    return options;
+}
+
+std::unique_ptr<PrometheusServer> start_server(const RecordSettings& settings,
+                                               const std::vector<Target>& targets) {
+    if (!settings.prometheus)
+        return nullptr;
+    std::vector<TraceInfo> infos;
+    for (const Target& target : targets) {
+        infos.emplace_back();
+        infos.back().host = host_name();
+        infos.back().interface = target.interface.name;
+        infos.back().driver = target.interface.driver;
+        infos.back().interval = settings.interval;
+    }
+    auto server = std::make_unique<PrometheusServer>(*settings.prometheus, infos);
+    fmt::print(stderr, "metrics at {}\n", server->url());
+    return server;
+}
+
+std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std::vector<Target>& targets,
+                                       const PrometheusServer* server) {
+    std::vector<SamplerSource> sources;
+    for (const Target& target : targets) {
+        TraceInfo info;
+        info.host = host_name();
+        info.interface = target.interface.name;
+        info.byte_unit = byte_unit(target.interface);
+        info.driver = target.interface.driver;
+        if (!is_rdma_port(target.interface.name))
+            info.side = counter_side(target.interface.name);
+        ChosenSource chosen = choose_source(target.interface.name, settings.source, settings.folders);
+        info.source_reason = chosen.reason;
+        sources.push_back({std::move(chosen.source), target.trace_path, std::move(info)});
+        if (server != nullptr)
+            sources.back().observer = server->observer(sources.size() - 1);
+    }
+    return checking_paths(
+        [&] { return std::make_unique<Sampler>(std::move(sources), options_of(settings)); });
+}
+
+std::unique_ptr<Lane> start_queues(const RecordSettings& settings, const std::vector<Target>& targets) {
+    if (!settings.queue)
+        return nullptr;
+    std::vector<std::string> names;
+    std::vector<std::filesystem::path> paths;
+    for (const Target& target : targets) {
+        names.push_back(target.interface.name);
+        paths.push_back(queue_path(target.trace_path));
+    }
+    auto reader = std::make_unique<QueueReader>(names);
+    return checking_paths([&] {
+        return start_queue_lane(std::move(reader), paths, settings.queue_interval, settings.overwrite);
+    });
+}
+
+std::unique_ptr<Lane> start_slow(const RecordSettings& settings, const std::vector<Target>& targets) {
+    std::vector<std::string> names;
+    std::vector<std::filesystem::path> paths;
+    for (const Target& target : targets) {
+        if (is_rdma_port(target.interface.name))
+            continue;
+        names.push_back(target.interface.name);
+        paths.push_back(slow_path(target.trace_path));
+    }
+    if (!settings.slow_lane || names.empty())
+        return nullptr;
+    return checking_paths([&] { return start_slow_lane(names, paths, settings.overwrite); });
+}
+
+} // namespace collectors

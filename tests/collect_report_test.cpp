@@ -1,0 +1,111 @@
+#include "collectors/trace_file.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "collect_program.hpp"
+
+using namespace collectors;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using Program = tests::CollectProgram;
+using tests::contains;
+using tests::Outcome;
+using tests::text_of;
+
+TEST_CASE("report prints text, or JSON and nothing else on stdout", "[cli]") {
+    const Program program;
+    REQUIRE(program.record().exit_code == 0);
+    const std::string path = program.trace().string();
+    const Outcome text = program.run({"report", path});
+    CHECK(text.exit_code == 0);
+    CHECK(contains(text.output, "lo tx"));
+    CHECK(contains(text.output, "lo rx"));
+    CHECK(contains(text.output, "recorded"));
+    CHECK(contains(text.output, "tcp_retransmits"));
+
+    const Outcome json = program.run({"report", "--tau", "5ms,100ms", "--rate", "1Gbit", path, "--json"});
+    INFO(json.errors);
+    REQUIRE(json.exit_code == 0);
+    const nlohmann::ordered_json document = nlohmann::ordered_json::parse(json.output);
+    CHECK(document["interfaces"].size() == 2);
+    CHECK(document["interfaces"][0]["burstiness"].size() == 2);
+    CHECK(document["interfaces"][0]["backlog"][0]["rate_bits_per_second"] == 1'000'000'000);
+}
+
+TEST_CASE("a binary recording reports and exports what a CSV would", "[cli]") {
+    const Program program;
+    const std::string binary = program.folder() + "/trace.bin";
+    const Outcome recorded = program.run({"record", "--iface", "lo", "--out", binary, "--format", "bin",
+                                          "--duration", "300ms", "--interval", "1ms"});
+    INFO(recorded.errors);
+    REQUIRE(recorded.exit_code == 0);
+    const Outcome direct = program.run({"report", binary, "--json"});
+    REQUIRE(direct.exit_code == 0);
+
+    const Outcome exported = program.run({"export", binary, "--out", program.trace().string()});
+    CHECK(exported.exit_code == 0);
+    CHECK(contains(exported.output, "samples of"));
+    CHECK(read_trace(program.trace()).samples == read_trace(binary).samples);
+    CHECK(read_trace(program.trace()).info == read_trace(binary).info); // one sidecar explains both
+    auto from_binary = nlohmann::json::parse(direct.output);
+    auto from_text =
+        nlohmann::json::parse(program.run({"report", program.trace().string(), "--json"}).output);
+    CHECK(from_binary["interfaces"] == from_text["interfaces"]);
+
+    CHECK(program.run({"export", binary, "--out", program.trace().string()}).exit_code == 2); // exists
+    CHECK(program.run({"export", binary, "--out", binary}).exit_code == 2);
+    const std::string elsewhere = program.folder() + "/other.csv";
+    CHECK(program.run({"export", binary, "--out", elsewhere}).exit_code == 0);
+    CHECK(read_trace(elsewhere).info == read_trace(binary).info);
+}
+
+TEST_CASE("sum adds up traces of one host, and of others only with the offsets of their clocks", "[cli]") {
+    const Program program;
+    const auto write = [&](const std::string& name, const std::string& host, std::int64_t start_ns) {
+        Trace trace;
+        trace.info.host = host;
+        trace.info.interface = name;
+        trace.info.complete = true;
+        trace.info.interval = 1ms;
+        trace.info.start_monotonic_ns = start_ns;
+        for (std::int64_t i = 0; i < 1000; ++i)
+            trace.samples.push_back({i * 1'000'000, 1000, 1000, 0, static_cast<std::uint64_t>(i) * 1000, 0});
+        write_trace(program.folder() + "/" + name + ".csv", trace);
+        return program.folder() + "/" + name + ".csv";
+    };
+    const std::string first = write("eth0", "node-a", 5'000'000);
+    const std::string second = write("eth1", "node-a", 5'000'000);
+    const std::string other = write("eth2", "node-b", 905'000'000);
+
+    const Outcome together = program.run({"sum", first, second, "--tau", "100ms", "--json"});
+    INFO(together.errors);
+    REQUIRE(together.exit_code == 0);
+    const auto tx = nlohmann::json::parse(together.output)["interfaces"][0];
+    CHECK(tx["interface"] == "node-a:eth0 + node-a:eth1");
+    CHECK(tx["nic_bytes"] == 2 * 999'000);
+    CHECK(tx["burstiness"][0]["ptm_estimate"].get<double>() == Approx(1).epsilon(0.01));
+
+    const Outcome refused = program.run({"sum", first, other});
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.errors, "is of host node-b"));
+    const Outcome given = program.run({"sum", first, other, "--offset=-900ms", "--offset-error", "10us"});
+    INFO(given.errors);
+    CHECK(given.exit_code == 0);
+    CHECK(contains(given.output, "clock offset -900000000 ns +- 10000 ns"));
+    CHECK(program.run({"sum", first, second, other, "--offset=-900ms"}).exit_code == 2); // one for each
+}
+
+TEST_CASE("a part of the trace in which nothing was recorded is no quiet network", "[cli]") {
+    const Program program;
+    REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);
+    const Outcome outcome = program.run({"report", program.trace().string(), "--from", "1h"});
+    CHECK(outcome.exit_code == 2);
+    CHECK(contains(outcome.errors, "leave no sample: the trace reaches from"));
+    CHECK(outcome.output.empty());
+}
