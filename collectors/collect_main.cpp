@@ -69,7 +69,7 @@ struct RecordOptions {
     std::uint64_t max_samples = 0;
     bool rotate = false;
     CLI::Option* serve = nullptr;
-    std::string prometheus = "127.0.0.1:9464";
+    std::string prometheus; ///< empty: on the usual port of loopback
     bool overwrite = false;
     bool fifo = false;
     std::optional<int> cpu;
@@ -97,7 +97,7 @@ struct RecordOptions {
             throw UsageError("--rotate: needs --max-samples, the samples in one file");
         settings.rotate = rotate;
         if (serve->count() > 0)
-            settings.prometheus = prometheus;
+            settings.prometheus = prometheus.empty() ? std::string("127.0.0.1:9464") : prometheus;
         settings.overwrite = overwrite;
         settings.fifo = fifo;
         settings.cpu = cpu;

@@ -35,6 +35,12 @@ std::vector<SumPart> parts_of(const SumSettings& settings, const std::vector<nan
     for (std::size_t i = 0; i < traces.size(); ++i) {
         const TraceInfo& info = traces[i].info;
         const bool given = i > 0 && !settings.offsets.empty();
+        for (std::size_t before = 0; before < i; ++before)
+            if (!info.interface.empty() && traces[before].info.host == info.host &&
+                traces[before].info.interface == info.interface)
+                throw UsageError(fmt::format("{} and {} are both of {} on {}: its traffic would count twice",
+                                             settings.trace_paths[before].string(),
+                                             settings.trace_paths[i].string(), info.interface, info.host));
         if (info.host != first.host && !given)
             throw UsageError(fmt::format(
                 "{} is of host {}, {} of {}: give the offset of its clock with --offset",

@@ -61,6 +61,9 @@ std::string unresolved_reason(const InterfaceSummary& summary, const BurstinessP
     if (summary.refresh_period && point.window < 2 * *summary.refresh_period)
         return fmt::format("not resolved (the counter moves only every {})",
                            format_duration(*summary.refresh_period));
+    if (summary.info.interval <= point.window / 10)
+        return fmt::format("not resolved (samples came only every {})",
+                           format_duration(summary.quality.achieved_interval.p50));
     return fmt::format("not resolved (needs --interval <= {})", format_duration(point.window / 10));
 }
 
@@ -104,10 +107,17 @@ void add_backlog(Text& text, const InterfaceSummary& summary) {
              format_bytes(point.bytes.lower), format_bytes(point.bytes.estimate));
 }
 
-void add_burst_rows(Text& text, const BurstSummary& bursts) {
+void add_burst_rows(Text& text, const InterfaceSummary& summary) {
+    const BurstSummary& bursts = summary.bursts;
     line(text, "  bursts      {} above {} (twice the mean); median {} long, {}; largest {}", bursts.count,
          format_bit_rate(bursts.threshold_bits_per_second), format_duration(bursts.length.p50),
          format_bytes(bursts.median_bytes), format_bytes(bursts.largest_bytes));
+    // Zero for a prediction, which knows when its bursts begin.
+    if (const nanoseconds step = summary.quality.achieved_interval.p50;
+        summary.curve.resolved_from.count() > 0)
+        line(text, "              each end +- {}; those less than {} apart count as one{}",
+             format_duration(step), format_duration(bursts.merge_gap),
+             bursts.length.p50 < summary.curve.resolved_from ? "; SHORTER THAN WHAT IS RESOLVED" : "");
     line(text, "              {:.1f} % of the time, {:.1f} % of the bytes", 100 * bursts.duty_cycle,
          100 * bursts.share_of_bytes);
     if (bursts.count > 1)
@@ -121,7 +131,7 @@ void add_bursts(Text& text, const InterfaceSummary& summary) {
         line(text, "  bursts      none above {} (twice the mean)",
              format_bit_rate(bursts.threshold_bits_per_second));
     else
-        add_burst_rows(text, bursts);
+        add_burst_rows(text, summary);
     if (summary.period)
         line(text, "  period      {} (autocorrelation {:.2f})", format_duration(summary.period->length),
              summary.period->autocorrelation);

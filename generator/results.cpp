@@ -69,6 +69,16 @@ void warn_of_disturbance(RunRecord& record) {
                         1e3 * late->p99));
 }
 
+/// Ranks of one host talk through its kernel, whatever interface they are given.
+void warn_of_idle_interfaces(RunRecord& record) {
+    const bool idle = std::all_of(record.interfaces.begin(), record.interfaces.end(),
+                                  [](const InterfaceResult& each) { return each.summary.nic_bytes == 0; });
+    if (idle && !record.interfaces.empty() && record.statistics.sent_bytes > 0)
+        record.warnings.push_back(
+            "NOTHING CROSSED THE INTERFACES that were sampled: ranks of one host talk over its loopback "
+            "interface, whatever --iface says (--iface lo samples that)");
+}
+
 void warn_of_deviation(RunRecord& record) {
     constexpr double noteworthy = 0.2;
     for (const InterfaceResult& result : record.interfaces)
@@ -81,9 +91,8 @@ void warn_of_deviation(RunRecord& record) {
                 1;
             if (std::abs(deviation) > noteworthy) {
                 record.warnings.push_back(fmt::format(
-                    "FAR FROM PREDICTION: PtM({}) of {} {} {} is {:+.0f} % off: the links, the CPUs or other "
-                    "traffic are "
-                    "not what the model assumes",
+                    "FAR FROM PREDICTION: PtM({}) of {} {} {} is {:+.0f} % off: links, queues, CPUs or other "
+                    "traffic are not what the model assumes (fair shares, no queue between hosts, no loss)",
                     collectors::format_duration(point.window), result.summary.host, result.summary.interface,
                     collectors::to_text(result.summary.direction), 100 * deviation));
                 return; // one says it
@@ -225,6 +234,7 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
         } catch (const UserError& error) {
             record.warnings.push_back(fmt::format("NO PREDICTION: {}", error.what()));
         }
+        warn_of_idle_interfaces(record);
         warn_of_deviation(record);
     } catch (const std::exception& error) {
         record.warnings.push_back(fmt::format("NO BURST METRICS: {}", error.what()));

@@ -1,4 +1,4 @@
-#include "generator/profile_sections.hpp"
+#include "generator/collective_text.hpp"
 #include "generator/run_record.hpp"
 #include "generator/switch_results.hpp"
 
@@ -77,26 +77,6 @@ std::string nic_bytes_text(const InterfaceResult& result) {
                                                  : fmt::format(" ({:+.2f} %)", 100 * (nic / payload - 1)));
 }
 
-std::string algorithm_text(const CollectiveSettings& collective) {
-    if (collective.algorithm != Algorithm::server)
-        return std::string(choice_name(algorithm_names, collective.algorithm));
-    return fmt::format("server on rank {}, {}", collective.server_rank,
-                       collective.service == Service::incast ? "all workers at once (incast)"
-                                                             : "one worker after another");
-}
-
-/// What there is more than one of.
-std::string parallel_text(const CollectiveSettings& collective) {
-    std::string text;
-    if (collective.channels > 1)
-        text += fmt::format(", {} channels", collective.channels);
-    if (collective.sockets_per_channel > 1)
-        text += fmt::format(", {} sockets each", collective.sockets_per_channel);
-    if (collective.in_flight > 1)
-        text += fmt::format(", {} of a group in flight", collective.in_flight);
-    return text;
-}
-
 std::string cpu_text(const RunRecord& record) {
     double rank = 0;
     double sampler = 0;
@@ -132,11 +112,11 @@ std::string gating_text(const std::vector<Gate>& gates) {
 std::string_view bus_text(Collective collective) {
     switch (collective) {
     case Collective::all_reduce:
-        return "x 2(N-1)/N: what a rank of a ring sends";
+        return "x 2(N-1)/N";
     case Collective::reduce_scatter:
     case Collective::all_gather:
     case Collective::all_to_all:
-        return "x (N-1)/N: what a rank sends";
+        return "x (N-1)/N";
     case Collective::broadcast:
     case Collective::send:
         break;
@@ -150,9 +130,10 @@ std::string collectives_text(const RunStatistics& statistics) {
     for (const CollectiveStatistics& each : statistics.collectives) {
         text += fmt::format("{:<17}{}\n", collective_name(each.collective), times(each.seconds));
         if (each.bus_bytes_per_second)
-            text += fmt::format("  bandwidth      algorithm {}/s (bytes / time), bus {}/s ({})\n",
-                                format_bytes(*each.algorithm_bytes_per_second),
-                                format_bytes(*each.bus_bytes_per_second), bus_text(each.collective));
+            text += fmt::format(
+                "  bandwidth      algorithm {}/s (bytes / time), bus {}/s ({}, as nccl-tests define it)\n",
+                format_bytes(*each.algorithm_bytes_per_second), format_bytes(*each.bus_bytes_per_second),
+                bus_text(each.collective));
     }
     return text;
 }
@@ -242,9 +223,7 @@ std::string settings_text(const RunRecord& record, const Workload& workload, con
                         (workload.first_iteration.size() == workload.later_iterations.size()
                              ? ""
                              : "; first iteration " + bucket_text(workload.first_iteration)));
-    line("collective", fmt::format("{}, segments of at most {}{}", algorithm_text(profile.collective),
-                                   format_bytes(static_cast<double>(profile.collective.segment_bytes)),
-                                   parallel_text(profile.collective)));
+    line("collective", collective_text(profile.collective));
     line("length", length_text(profile.run));
     line("line rate",
          fmt::format("{} ({}); bytes x {:.6g}",

@@ -90,6 +90,14 @@ TEST_CASE("an RDMA port is recorded from wherever its counters are shown", "[cli
     CHECK(trace.samples[0].tx_bytes == 12);
 }
 
+TEST_CASE("--prometheus without a value is the usual port of loopback", "[cli]") {
+    const Program program;
+    const Outcome outcome = program.record({"--prometheus", "--duration", "20ms"});
+    INFO(outcome.errors);
+    // Somebody else may hold that port; a build without prometheus-cpp says so.
+    CHECK((contains(outcome.errors, "127.0.0.1:9464") || contains(outcome.errors, "cannot serve metrics")));
+}
+
 TEST_CASE("a trace is replaced only on request", "[cli]") {
     const Program program;
     REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);

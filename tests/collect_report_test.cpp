@@ -91,6 +91,10 @@ TEST_CASE("sum adds up traces of one host, and of others only with the offsets o
     CHECK(tx["nic_bytes"] == 2 * 999'000);
     CHECK(tx["burstiness"][0]["ptm_estimate"].get<double>() == Approx(1).epsilon(0.01));
 
+    const Outcome twice = program.run({"sum", first, first});
+    CHECK(twice.exit_code == 2);
+    CHECK(contains(twice.errors, "would count twice"));
+
     const Outcome refused = program.run({"sum", first, other});
     CHECK(refused.exit_code == 2);
     CHECK(contains(refused.errors, "is of host node-b"));

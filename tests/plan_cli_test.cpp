@@ -86,6 +86,10 @@ TEST_CASE("options that decide what a run sends decide what is planned", "[cli]"
         plan("--algorithm server --server-rank 2").at("later_iterations").at("sent_bytes_per_rank");
     CHECK(sent.at("max").get<double>() > 2.9 * sent.at("min").get<double>());
     CHECK(plan("--set /collective/channels=2").at("connections") == 8);
+    CHECK(contains(
+        program.run("smoke --ranks 4 --line-rate 1Gbit --algorithm server --server-rank 2 --channels 3")
+            .output,
+        "collective  server on rank 2, one worker after another, segments of at most 262.1 kB, 3 channels"));
 }
 
 TEST_CASE("connections, collectives and groups are listed", "[cli]") {

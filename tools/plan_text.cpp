@@ -1,4 +1,5 @@
 #include "generator/bus_bandwidth.hpp"
+#include "generator/collective_text.hpp"
 #include "tools/plan_report.hpp"
 
 #include <algorithm>
@@ -35,6 +36,7 @@ void add_link(Text& text, const PlanReport& report) {
     const PlanSettings& settings = report.settings;
     line(text, "profile     {}: {}", report.profile.name,
          report.profile.description.empty() ? "no description" : report.profile.description);
+    line(text, "collective  {}", generator::collective_text(report.profile.collective));
     line(text, "ranks       {}, {} per host", settings.ranks, settings.ranks_per_host);
     line(text, "line rate   C = {} in each direction of each NIC",
          format_bit_rate(static_cast<double>(report.link.line_rate.bits_per_second)));
@@ -199,7 +201,11 @@ std::string report_text(const PlanReport& report, const generator::FreeSpace& fr
     add_run(text, report, free);
     add_times(text, report);
     add_burstiness(text, report);
-    line(text, "\nThe model knows no loss, slow start or CPU time: a real run is at best as fast.");
+    line(text,
+         "\nThe model knows no loss, slow start or CPU time: between hosts a real run is at best as fast.{}",
+         report.settings.ranks_per_host > 1
+             ? " Within a\nhost the model gives each rank the rate of the NIC; a real run is faster there."
+             : "");
     return fmt::to_string(text);
 }
 

@@ -1,5 +1,7 @@
 #include "tools/profile_text.hpp"
 
+#include "generator/collective_text.hpp"
+
 #include "collectors/units.hpp"
 #include "generator/variation.hpp"
 
@@ -107,6 +109,7 @@ std::string show_text(const Profile& profile, const Moment& moment, const Pictur
         wrapped(profile.name + ": " + (profile.description.empty() ? "no description" : profile.description),
                 settings.width, 0);
     text += "\nmodel      " + model_text(profile);
+    text += "collective " + generator::collective_text(profile.collective) + "\n";
     text += "scale      " + scale_text(profile);
     text += fmt::format("iteration  {} of rank {}: computes for {}, {} of {}\n\n", moment.iteration,
                         moment.rank, collectors::format_duration(view.compute),
