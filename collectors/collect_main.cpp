@@ -193,7 +193,7 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
     command
         ->add_option(
             "--max-samples", options.max_samples,
-            "end the recording after that many; with --rotate go on in the next file, <out>.1.csv ...")
+            "end the recording after that many; with --rotate go on in the next file, <out>.csv.1 ...")
         ->check(CLI::PositiveNumber);
     command->add_flag("--rotate", options.rotate, "see --max-samples; `report <out>.csv` reads all files");
     options.serve =

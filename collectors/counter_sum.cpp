@@ -116,6 +116,10 @@ Trace sum_of(std::span<const SumPart> parts, Direction direction) {
         sum.samples.push_back(sample);
         flags = 0;
     }
+    if (sum.samples.empty())
+        throw std::invalid_argument(
+            "no readings of the traces can be told to be of one time: the error of an "
+            "offset is too large, or a trace has a hole of seconds");
     return sum;
 }
 

@@ -23,7 +23,7 @@ struct SumPart {
 /// risen beyond these readings before it began, nor fallen short of them after it ended, which is all that
 /// certified bounds need. So the bounds stay certified, and widen where traces were read far apart. A counter
 /// that started anew in any trace starts the sum anew. Only the columns of `direction` are filled. Throws
-/// std::invalid_argument if the traces share no time.
+/// std::invalid_argument if the traces share no time, or no reading of it.
 Trace sum_of(std::span<const SumPart> parts, Direction direction);
 
 } // namespace collectors

@@ -18,7 +18,7 @@ void OnlineDispersion::add(std::span<const Reading> readings) {
         if (!scale.grid)
             continue;
         for (const Reading& reading : readings) {
-            scale.grid->add(reading, [&](std::optional<double> bytes) {
+            scale.grid->add(reading, [&](std::optional<double> bytes, std::uint64_t) {
                 if (!bytes)
                     return;
                 // Welford's recursion: no difference of large squares.

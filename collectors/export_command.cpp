@@ -2,11 +2,25 @@
 #include "collectors/sidecar.hpp"
 #include "collectors/trace_file.hpp"
 
+#include <stdexcept>
 #include <system_error>
 
 #include <fmt/format.h>
 
 namespace collectors {
+
+namespace {
+
+/// Whatever it is called: another spelling, a link, or a part of the trace.
+bool is_part_of(const std::filesystem::path& out, const std::filesystem::path& trace) {
+    std::error_code error; // it need not exist
+    for (std::size_t part = 0; std::filesystem::exists(part_path(trace, part)); ++part)
+        if (std::filesystem::equivalent(out, part_path(trace, part), error))
+            return true;
+    return false;
+}
+
+} // namespace
 
 int export_command(const ExportSettings& settings) {
     std::uint64_t count = 0;
@@ -18,8 +32,10 @@ int export_command(const ExportSettings& settings) {
         info = read_trace_info(settings.trace_path);
         // Next to each other, one sidecar explains both files; it stays as it is.
         const bool shared = sidecar_path(settings.out) == sidecar_path(settings.trace_path);
-        if (settings.out == settings.trace_path)
+        if (is_part_of(settings.out, settings.trace_path))
             throw UsageError(fmt::format("export: --out is the trace itself, {}", settings.out.string()));
+        // A trace that cannot be read must not cost what is at --out.
+        for_each_block(settings.trace_path, [](std::span<const Sample>) {});
         TraceWriter writer(settings.out, {.overwrite = settings.overwrite, .keep_sidecar = shared});
         for_each_block(settings.trace_path, [&](std::span<const Sample> samples) {
             writer.append(samples);
@@ -27,6 +43,8 @@ int export_command(const ExportSettings& settings) {
         });
         if (!shared)
             write_sidecar(sidecar_path(settings.out), settings.out, info);
+    } catch (const UsageError&) {
+        throw;
     } catch (const std::system_error& error) {
         if (error.code() == std::errc::file_exists)
             throw UsageError(error.what() +
@@ -34,6 +52,8 @@ int export_command(const ExportSettings& settings) {
         if (error.code() == std::errc::no_such_file_or_directory)
             throw UsageError(error.what());
         throw;
+    } catch (const std::runtime_error& error) { // what is in the user's file
+        throw UsageError(error.what());
     }
     fmt::print("{}: {} samples of {}\n", settings.out.string(), count, settings.trace_path.string());
     return 0;

@@ -16,7 +16,8 @@ class GridCounter {
 public:
     explicit GridCounter(std::int64_t cell_ns) : cell_ns_(static_cast<double>(cell_ns)) {}
 
-    /// Calls `cell(std::optional<double> bytes)` for each cell that is over, in order.
+    /// Calls `cell(std::optional<double> bytes, std::uint64_t count)` for the cells that are over, in order:
+    /// one that is known, or `count` in a row of which nothing is.
     template <typename Cell>
     void add(const Reading& reading, Cell&& cell) {
         const double now = midpoint_ns(reading);
@@ -27,17 +28,18 @@ public:
         } else {
             const bool anew = starts_segment(reading, *previous_);
             const double arrived = anew ? 0 : static_cast<double>(reading.bytes - previous_->bytes);
-            if (anew)
-                left_.reset();
-            for (; boundary() <= now; ++next_) {
-                const std::optional<double> before = boundary() == now ? std::optional(arrived)
-                                                     : anew            ? std::nullopt
-                                                            : interpolated(reading, boundary(), arrived);
-                cell(left_ && before ? std::optional(*left_ + *before) : std::nullopt);
-                left_ = before ? std::optional(-*before) : std::nullopt;
+            if (anew || is_hole(reading)) {
+                skip_to(now, cell);
+            } else {
+                for (; boundary() <= now; ++next_) {
+                    const double before =
+                        boundary() == now ? arrived : interpolated(now, boundary(), arrived);
+                    cell(left_ ? std::optional(*left_ + before) : std::nullopt, std::uint64_t{1});
+                    left_ = -before;
+                }
+                if (left_)
+                    *left_ += arrived;
             }
-            if (left_)
-                *left_ += arrived;
         }
         previous_ = reading;
     }
@@ -45,14 +47,28 @@ public:
 private:
     double boundary() const { return origin_ + cell_ns_ * static_cast<double>(next_); }
 
-    /// Of the bytes that arrived since the previous reading, those until an instant before this one.
-    std::optional<double> interpolated(const Reading& reading, double instant, double arrived) const {
-        const double before = midpoint_ns(*previous_);
-        const double elapsed = midpoint_ns(reading) - before;
+    bool is_hole(const Reading& reading) const {
         const bool exact = reading.begin_ns == reading.end_ns && previous_->begin_ns == previous_->end_ns;
-        if (!exact && elapsed >= 2 * cell_ns_)
-            return std::nullopt;
-        return arrived * (instant - before) / elapsed;
+        return !exact && midpoint_ns(reading) - midpoint_ns(*previous_) >= 2 * cell_ns_;
+    }
+
+    /// Over cells of which nobody knows what they held, however many.
+    template <typename Cell>
+    void skip_to(double now, Cell& cell) {
+        left_.reset();
+        if (boundary() > now)
+            return;
+        const auto count = static_cast<std::int64_t>((now - boundary()) / cell_ns_) + 1;
+        cell(std::nullopt, static_cast<std::uint64_t>(count));
+        next_ += count;
+        if (boundary() - cell_ns_ == now)
+            left_ = 0.0;
+    }
+
+    /// Of the bytes that arrived since the previous reading, those until an instant before this one.
+    double interpolated(double now, double instant, double arrived) const {
+        const double before = midpoint_ns(*previous_);
+        return arrived * (instant - before) / (now - before);
     }
 
     double cell_ns_;

@@ -115,8 +115,12 @@ void LaneFile::write_sidecar(bool complete) const {
     aside.replace_extension(".json.new");
     const std::string text = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     std::ofstream file(aside, std::ios::trunc);
-    if (!(file << text) || !file.flush())
-        throw std::system_error(errno, std::generic_category(), "write sidecar " + aside.string());
+    if (!(file << text) || !file.flush()) {
+        const int error = errno;
+        std::error_code ignored;
+        std::filesystem::remove(aside, ignored);
+        throw std::system_error(error, std::generic_category(), "write sidecar " + aside.string());
+    }
     file.close();
     std::filesystem::rename(aside, sidecar_of(path_));
 }

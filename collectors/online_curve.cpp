@@ -14,6 +14,7 @@ using std::chrono::nanoseconds;
 constexpr std::size_t block = 1024; // readings per turn of all windows: they stay in the first cache
 constexpr std::size_t stretch = 32; // readings that are passed at once if they cannot matter
 constexpr std::size_t keep_around = 4096;
+constexpr std::int64_t longest_window_ns = std::int64_t{1} << 60; // 36 years: twice as much is still a number
 
 /// The first index from `index` on for which `holds` is false; it never becomes true again after that. Steps
 /// of 16 while they lead on, then smaller ones without a branch that could be guessed wrongly.
@@ -44,7 +45,7 @@ nanoseconds resolved_from(nanoseconds median_distance, std::optional<nanoseconds
 OnlineCurve::OnlineCurve(std::span<const nanoseconds> windows) {
     for (const nanoseconds window : windows) {
         Scale scale;
-        scale.window = window.count();
+        scale.window = std::min(window.count(), longest_window_ns);
         scales_.push_back(scale);
     }
 }
@@ -61,10 +62,18 @@ void OnlineCurve::begin_segment(const Reading& first) {
         next.earlier = total(scale);
         scale = next;
     }
-    earlier_bytes_ += points_.empty() ? 0 : points_.back().bytes;
+    if (!points_.empty()) {
+        earlier_bytes_ += points_.back().bytes;
+        earlier_half_nanoseconds_ += segment_half_nanoseconds();
+    }
+    segment_begin_ = first.begin_ns + first.end_ns;
     points_.clear();
     forgotten_ = 0;
     segment_base_ = first.bytes;
+}
+
+std::int64_t OnlineCurve::segment_half_nanoseconds() const {
+    return points_.back().twice_midpoint() - segment_begin_;
 }
 
 void OnlineCurve::append(const Reading& reading) {
@@ -239,9 +248,9 @@ BurstinessCurve OnlineCurve::curve(std::optional<nanoseconds> refresh_period) co
         point.resolved =
             point.window.count() > 0 && point.window >= curve.resolved_from && point.window <= curve.span;
     }
-    if (curve.span.count() > 0)
+    if (const std::int64_t covered = earlier_half_nanoseconds_ + segment_half_nanoseconds(); covered > 0)
         curve.mean_bytes_per_second =
-            static_cast<double>(curve.total_bytes) / std::chrono::duration<double>(curve.span).count();
+            static_cast<double>(curve.total_bytes) / (static_cast<double>(covered) / 2e9);
     return curve;
 }
 

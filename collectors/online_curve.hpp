@@ -54,6 +54,8 @@ private:
     };
 
     void begin_segment(const Reading& first);
+    /// Length of the current segment.
+    std::int64_t segment_half_nanoseconds() const;
     void append(const Reading& reading);
     void extend(Scale& scale, std::size_t first) const;
     bool pass_by(Scale& scale, std::size_t last) const;
@@ -63,12 +65,14 @@ private:
     std::vector<Point> points_;      ///< of the current segment, from the oldest that a window needs on
     std::uint64_t forgotten_ = 0;    ///< points of the current segment before those
     std::uint64_t segment_base_ = 0; ///< the counter at the first reading of the segment
+    std::int64_t segment_begin_ = 0; ///< twice the midpoint of that reading
     std::vector<Scale> scales_;
 
     Histogram distances_; ///< between the begins of successive readings
     bool exact_ = true;   ///< no reading had a width so far
     std::uint64_t count_ = 0;
     std::uint64_t earlier_bytes_ = 0; ///< of the segments before
+    std::int64_t earlier_half_nanoseconds_ = 0;
     std::optional<Reading> first_;
     std::optional<Reading> last_;
 };

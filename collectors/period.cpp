@@ -99,24 +99,30 @@ ActivitySeries::ActivitySeries(nanoseconds cell, std::size_t most_cells)
 
 void ActivitySeries::add(std::span<const Reading> readings) {
     for (const Reading& reading : readings)
-        grid_.add(reading, [this](std::optional<double> bytes) { add_cell(bytes); });
+        grid_.add(reading,
+                  [this](std::optional<double> bytes, std::uint64_t count) { add_cells(bytes, count); });
 }
 
-void ActivitySeries::add_cell(std::optional<double> bytes) {
-    pending_ = pending_ && bytes ? std::optional(*pending_ + *bytes) : std::nullopt;
-    if (++pending_count_ < merged_)
-        return;
-    if (cells_.size() == most_cells_) {
+void ActivitySeries::add_cells(std::optional<double> bytes, std::uint64_t count) {
+    while (count > 0) {
+        const std::uint64_t taken = std::min<std::uint64_t>(count, merged_ - pending_count_);
+        pending_ = pending_ && bytes ? std::optional(*pending_ + *bytes) : std::nullopt;
+        pending_count_ += taken;
+        count -= taken;
+        if (pending_count_ < merged_)
+            return;
+        if (cells_.size() < most_cells_) {
+            cells_.push_back(pending_);
+            pending_ = 0.0;
+            pending_count_ = 0;
+            continue;
+        }
         for (std::size_t i = 0; i + 1 < cells_.size(); i += 2)
             cells_[i / 2] =
                 cells_[i] && cells_[i + 1] ? std::optional(*cells_[i] + *cells_[i + 1]) : std::nullopt;
         cells_.resize(cells_.size() / 2);
         merged_ *= 2; // what is pending is now half of a cell
-        return;
     }
-    cells_.push_back(pending_);
-    pending_ = 0.0;
-    pending_count_ = 0;
 }
 
 std::optional<Period> find_period(std::span<const std::optional<double>> bytes, nanoseconds cell) {

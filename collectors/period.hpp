@@ -20,7 +20,7 @@ public:
     std::span<const std::optional<double>> bytes() const { return cells_; }
 
 private:
-    void add_cell(std::optional<double> bytes);
+    void add_cells(std::optional<double> bytes, std::uint64_t count);
 
     std::chrono::nanoseconds cell_; ///< of the grid
     std::size_t most_cells_;

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <net/if.h>
 #include <unistd.h>
 
 namespace collectors {
@@ -21,7 +22,8 @@ void skip_spaces(std::string_view& text) {
 } // namespace
 
 ProcfsCounters::ProcfsCounters(const std::string& interface, const std::filesystem::path& file)
-    : prefix_(interface + ":"), descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
+    : interface_(interface), prefix_(interface + ":"), index_(::if_nametoindex(interface.c_str())),
+      descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0)
         throw std::system_error(errno, std::generic_category(), "open counters " + file.string());
     std::uint64_t bytes = 0;
@@ -33,6 +35,15 @@ ProcfsCounters::ProcfsCounters(const std::string& interface, const std::filesyst
 
 ProcfsCounters::~ProcfsCounters() {
     ::close(descriptor_);
+}
+
+int ProcfsCounters::open() noexcept {
+    index_ = ::if_nametoindex(interface_.c_str());
+    return 0;
+}
+
+int ProcfsCounters::read_rx(std::uint64_t& bytes) noexcept {
+    return ::if_nametoindex(interface_.c_str()) == index_ ? read_column(0, bytes) : ENODEV;
 }
 
 int ProcfsCounters::find_line(std::string_view& columns) noexcept {

@@ -7,6 +7,7 @@
 #include "collectors/slow_lane.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <system_error>
 
@@ -30,6 +31,33 @@ auto checking_paths(Start start) {
     }
 }
 
+/// All files of one recording of an interface that the user may have already.
+std::vector<std::filesystem::path> files_of(const RecordSettings& settings, const Target& target) {
+    std::vector<std::filesystem::path> files{target.trace_path, part_path(target.trace_path, 1)};
+    if (settings.queue)
+        files.push_back(queue_path(target.trace_path));
+    if (settings.slow_lane && !is_rdma_port(target.interface.name))
+        files.push_back(slow_path(target.trace_path));
+    return files;
+}
+
+/// Before anything is created or replaced: an interface "eth0.slow" beside "eth0", files that are there.
+void check_files(const RecordSettings& settings, const std::vector<Target>& targets) {
+    std::set<std::filesystem::path> all;
+    for (const Target& target : targets)
+        for (const std::filesystem::path& file : files_of(settings, target)) {
+            if (!all.insert(file).second)
+                throw UsageError(fmt::format("two of the files would be {}; record {} with another --out",
+                                             file.string(), target.interface.name));
+            if (std::filesystem::is_directory(file))
+                throw UsageError(fmt::format("create {}: Is a directory; check --out", file.string()));
+            if (!settings.overwrite && std::filesystem::exists(file))
+                throw UsageError(
+                    fmt::format("create {}: File exists; choose another --out, or --overwrite to replace it",
+                                file.string()));
+        }
+}
+
 } // namespace
 
 std::vector<Target> targets_of(const RecordSettings& settings) {
@@ -37,6 +65,7 @@ std::vector<Target> targets_of(const RecordSettings& settings) {
     std::vector<Target> targets;
     for (const NetworkInterface& interface : selection.interfaces)
         targets.push_back({interface, trace_path_of(settings.trace_path, interface.name, selection.single)});
+    check_files(settings, targets);
     for (const NetworkInterface& interface : selection.interfaces)
         if (settings.queue && is_rdma_port(interface.name))
             throw UsageError("--queue: " + interface.name +

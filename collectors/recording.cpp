@@ -31,9 +31,13 @@ SamplerFacts with_quality(SamplerFacts facts, const TraceQuality& quality) {
 Recording::Recording(SamplerSource source, std::size_t ring_capacity, const TraceFileOptions& file)
     : source_(std::move(source.source)), info_(std::move(source.info)),
       writer_(std::move(source.trace_path), file), observer_(std::move(source.observer)),
-      ring_(ring_capacity) {}
+      ring_(ring_capacity),
+      left_(file.rotate ? std::numeric_limits<std::uint64_t>::max()
+                        : file.max_samples.value_or(std::numeric_limits<std::uint64_t>::max())) {}
 
 void Recording::sample(const TickGrid& grid) noexcept {
+    if (left_ == 0)
+        return;
     const CounterSource::Counters counters = source_->read();
     const std::int64_t begin = counters.error == 0 ? counters.begin_ns : clock_ns();
     const std::int64_t tick = (begin - grid.start_ns) / grid.interval_ns;
@@ -64,7 +68,9 @@ void Recording::keep(const CounterSource::Counters& counters, std::int64_t start
         previous_ && (sample.rx_bytes < previous_->rx_bytes || sample.tx_bytes < previous_->tx_bytes);
     if (fell || counters.reopened)
         sample.flags |= SampleFlag::new_segment;
-    if (!ring_.push(sample)) {
+    if (ring_.push(sample)) {
+        --left_;
+    } else {
         // The next sample that fits tells what the dropped one had to tell.
         ++report_.failed;
         pending_flags_ = sample.flags | SampleFlag::failed_reads;
@@ -105,8 +111,13 @@ void Recording::drain(std::span<Sample> block) {
 }
 
 void Recording::finish(const std::string& reason, const SamplerFacts& sampler) {
-    if (broken())
+    if (broken()) {
+        try {
+            writer_.give_up(report_.error);
+        } catch (const std::exception&) { // the first reason is the one that is told
+        }
         return;
+    }
     try {
         writer_.finish(reason, report_.missed, report_.failed,
                        with_quality(sampler, quality_->quality(false)));

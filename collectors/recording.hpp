@@ -77,6 +77,7 @@ private:
     std::optional<OnlineQuality> quality_; ///< of what was written; of the writing thread
 
     // Of the sampling thread.
+    std::uint64_t left_;              ///< samples that the trace still takes
     std::int64_t next_tick_ = 0;      ///< the first that no sample has served yet
     std::uint32_t pending_flags_ = 0; ///< what happened since the last sample
     std::optional<Sample> previous_;

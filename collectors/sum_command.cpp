@@ -31,6 +31,11 @@ std::vector<nanoseconds> offsets_of(const SumSettings& settings) {
 std::vector<SumPart> parts_of(const SumSettings& settings, const std::vector<nanoseconds>& offsets,
                               const std::vector<Trace>& traces) {
     const TraceInfo& first = traces.front().info;
+    // Two boots of a host, or a clock that was set far; NTP moves it by less.
+    constexpr nanoseconds same_boot = std::chrono::minutes(1);
+    const auto boot = [](const TraceInfo& info) {
+        return nanoseconds(info.start_realtime_ns) - nanoseconds(info.start_monotonic_ns);
+    };
     std::vector<SumPart> parts;
     for (std::size_t i = 0; i < traces.size(); ++i) {
         const TraceInfo& info = traces[i].info;
@@ -45,6 +50,14 @@ std::vector<SumPart> parts_of(const SumSettings& settings, const std::vector<nan
             throw UsageError(fmt::format(
                 "{} is of host {}, {} of {}: give the offset of its clock with --offset",
                 settings.trace_paths[i].string(), info.host, settings.trace_paths[0].string(), first.host));
+        if (info.host.empty() && info.start_realtime_ns == 0)
+            throw UsageError(fmt::format("{} has no sidecar that says where and when it was recorded",
+                                         settings.trace_paths[i].string()));
+        if (!given && std::chrono::abs(boot(info) - boot(first)) > same_boot)
+            throw UsageError(
+                fmt::format("{} and {} are not of the same time: host {} was started, or its clock "
+                            "set, in between; give --offset if you know better",
+                            settings.trace_paths[0].string(), settings.trace_paths[i].string(), info.host));
         const nanoseconds between_starts(info.start_monotonic_ns - first.start_monotonic_ns);
         parts.push_back(
             {&traces[i], between_starts + offsets[i], given ? settings.offset_error : nanoseconds(0)});

@@ -28,6 +28,11 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
                         100 * quality.missed_share()));
     if (quality.failed > 0)
         warnings.push_back(fmt::format("FAILED READS: {} reads failed or were dropped", quality.failed));
+    if (quality.restarts > 0)
+        warnings.push_back(fmt::format(
+            "COUNTERS STARTED ANEW {} time{}: a device came back or a counter fell; what passed between "
+            "the samples around it is not counted, and not part of the mean",
+            quality.restarts, quality.restarts == 1 ? "" : "s"));
     // Few gaps widen the distance between the lower and the upper bound, which is shown; many hide what
     // happened.
     if (static_cast<double>(quality.gaps.total.count()) >

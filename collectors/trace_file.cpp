@@ -28,8 +28,9 @@ std::filesystem::path sidecar_path(const std::filesystem::path& trace_path) {
 std::filesystem::path part_path(const std::filesystem::path& trace_path, std::size_t part) {
     if (part == 0)
         return trace_path;
-    const std::filesystem::path extension = "." + std::to_string(part) + trace_path.extension().string();
-    return std::filesystem::path(trace_path).replace_extension(extension);
+    std::filesystem::path path = trace_path;
+    path += "." + std::to_string(part);
+    return path;
 }
 
 bool is_binary(const std::filesystem::path& trace_path) {
@@ -47,7 +48,8 @@ TraceWriter::TraceWriter(std::filesystem::path path, const TraceFileOptions& opt
         refuse(std::errc::file_exists, " (its part " + next.string() + " is there)");
     const auto twin = std::filesystem::path(path_).replace_extension(is_binary(path_) ? ".csv" : ".bin");
     if (!options_.keep_sidecar && std::filesystem::exists(twin))
-        refuse(std::errc::file_exists, " (" + twin.string() + " has the same sidecar; choose another name)");
+        refuse(std::errc::invalid_argument,
+               " (" + twin.string() + " has the same sidecar; choose another name)");
     open_part();
     try {
         // A sidecar of an older trace must not explain this one, nor its parts follow this one.
@@ -74,7 +76,7 @@ void TraceWriter::open_part() {
         throw std::system_error(errno, std::generic_category(), "create trace " + path.string());
     in_part_ = 0;
     try {
-        if (!is_binary(path))
+        if (!is_binary(path_))
             write_all(descriptor_, std::string(csv_header) + "\n", path);
     } catch (...) {
         ::close(std::exchange(descriptor_, -1));
@@ -141,6 +143,11 @@ void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t
     info_.missed = missed;
     info_.failed = failed;
     info_.sampler = std::move(sampler);
+    write_sidecar(sidecar_path(path_), path_, info_);
+}
+
+void TraceWriter::give_up(std::string reason) {
+    info_.reason = std::move(reason);
     write_sidecar(sidecar_path(path_), path_, info_);
 }
 

@@ -14,13 +14,13 @@
 /// Trace files. A name that ends with `.bin` means 32-byte binary records (binary_record.hpp); any other a
 /// CSV with the header `t_ns,rx_width_ns,tx_width_ns,rx_bytes,tx_bytes,flags` and nothing else, so that
 /// pandas, DuckDB and gnuplot read it as it is. Beside it stands `<name>.json`, the sidecar that explains it.
-/// A long trace may go on in further files: trace.csv, trace.1.csv, trace.2.csv ... with one sidecar,
+/// A long trace may go on in further files: trace.csv, trace.csv.1, trace.csv.2 ... with one sidecar,
 /// trace.json; readers of trace.csv read all of them.
 namespace collectors {
 
 /// trace.csv -> trace.json
 std::filesystem::path sidecar_path(const std::filesystem::path& trace_path);
-/// trace.csv, 2 -> trace.2.csv; part 0 is the trace itself.
+/// trace.csv, 2 -> trace.csv.2; part 0 is the trace itself. No interface's name ends like that.
 std::filesystem::path part_path(const std::filesystem::path& trace_path, std::size_t part);
 /// True if the name says that the trace is binary.
 bool is_binary(const std::filesystem::path& trace_path);
@@ -48,6 +48,9 @@ public:
     void append(std::span<const Sample> samples);
     /// Rewrites the sidecar with `complete` true and closes the trace.
     void finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler = {});
+
+    /// Rewrites the sidecar of a trace that ends here for that reason, not complete.
+    void give_up(std::string reason);
 
     /// True once `max_samples` are written and the trace may not go on in another file.
     bool full() const { return room() == 0 && !options_.rotate; }

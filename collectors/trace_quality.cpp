@@ -39,6 +39,8 @@ void OnlineQuality::add(const Sample& sample) {
         count_absent(sample, interval);
         count_lateness(sample, interval);
     }
+    if (samples_ > 0 && (sample.flags & SampleFlag::new_segment) != 0)
+        ++restarts_;
     last_ns_ = sample.t_ns;
     ++samples_;
 }
@@ -79,6 +81,7 @@ TraceQuality OnlineQuality::quality(bool whole) const {
     quality.samples = samples_;
     quality.missed = told ? info_.missed : missed_;
     quality.failed = told ? info_.failed : failed_;
+    quality.restarts = restarts_;
     if (samples_ == 0)
         return quality;
     quality.span = nanoseconds{last_ns_ - first_ns_};

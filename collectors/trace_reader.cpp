@@ -17,6 +17,8 @@ namespace collectors {
 
 namespace {
 
+/// Twice as much still fits into a number, as do differences.
+constexpr std::int64_t latest_ns = std::int64_t{1} << 60;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 
 using Block = std::function<void(std::span<const Sample>)>;
@@ -51,14 +53,14 @@ class Reader {
 public:
     explicit Reader(const Block& block) : block_(block) {}
 
-    void read(const std::filesystem::path& path) {
+    /// `path` is of a trace, or one of its further parts.
+    void read(const std::filesystem::path& path, bool binary) {
         path_ = path;
         place_ = 0;
         std::ifstream file(path, std::ios::binary);
         if (!file || std::filesystem::is_directory(path))
             throw std::system_error(file ? EISDIR : errno, std::generic_category(),
                                     "open trace " + path.string());
-        const bool binary = is_binary(path);
         std::vector<char> bytes(chunk_bytes);
         std::size_t rest = 0; // of a line or record that began in the chunk before
         // The file may still be growing or be cut at this moment: what was read is what counts.
@@ -78,6 +80,8 @@ public:
 
 private:
     void take(const Sample& sample) {
+        if (sample.t_ns < -latest_ns || sample.t_ns > latest_ns)
+            refuse(path_, place_, "is more than 36 years from the start of the trace");
         if (sample.t_ns < last_end_ns_)
             refuse(path_, place_, "begins before the sample above it ended");
         last_end_ns_ = sample.t_ns + sample.rx_width_ns + sample.tx_width_ns;
@@ -136,9 +140,10 @@ private:
 
 void for_each_block(const std::filesystem::path& path, const Block& block) {
     Reader reader(block);
-    reader.read(path);
+    const bool binary = is_binary(path);
+    reader.read(path, binary);
     for (std::size_t part = 1; std::filesystem::exists(part_path(path, part)); ++part)
-        reader.read(part_path(path, part));
+        reader.read(part_path(path, part), binary);
 }
 
 TraceInfo read_trace_info(const std::filesystem::path& path) {

@@ -60,6 +60,11 @@ TEST_CASE("a binary recording reports and exports what a CSV would", "[cli]") {
 
     CHECK(program.run({"export", binary, "--out", program.trace().string()}).exit_code == 2); // exists
     CHECK(program.run({"export", binary, "--out", binary}).exit_code == 2);
+    const std::string spelt = program.folder() + "/./trace.bin";
+    const Outcome itself = program.run({"export", binary, "--out", spelt, "--overwrite"});
+    CHECK(itself.exit_code == 2);
+    CHECK(contains(itself.errors, "is the trace itself"));
+    CHECK_FALSE(read_trace(binary).samples.empty());
     const std::string elsewhere = program.folder() + "/other.csv";
     CHECK(program.run({"export", binary, "--out", elsewhere}).exit_code == 0);
     CHECK(read_trace(elsewhere).info == read_trace(binary).info);
@@ -94,6 +99,13 @@ TEST_CASE("sum adds up traces of one host, and of others only with the offsets o
     const Outcome twice = program.run({"sum", first, first});
     CHECK(twice.exit_code == 2);
     CHECK(contains(twice.errors, "would count twice"));
+
+    Trace rebooted = read_trace(second);
+    rebooted.info.start_realtime_ns = 86'400'000'000'000; // a day later
+    write_trace(second, rebooted);
+    const Outcome apart = program.run({"sum", first, second});
+    CHECK(apart.exit_code == 2);
+    CHECK(contains(apart.errors, "not of the same time"));
 
     const Outcome refused = program.run({"sum", first, other});
     CHECK(refused.exit_code == 2);

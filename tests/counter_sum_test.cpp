@@ -53,6 +53,13 @@ TEST_CASE("a known offset moves a trace, and its uncertainty widens every window
     CHECK_THROWS_AS(sum_of(apart, Direction::tx), std::invalid_argument);
 }
 
+TEST_CASE("an offset that is not known at all gives no sum", "[sum]") {
+    const Trace first = trace_of({{0, 1}, {1000, 2}, {2000, 3}});
+    const Trace second = trace_of({{0, 10}, {1000, 20}, {2000, 30}});
+    const std::vector<SumPart> parts{{&first}, {&second, 0ns, 10s}};
+    CHECK_THROWS_AS(sum_of(parts, Direction::tx), std::invalid_argument);
+}
+
 TEST_CASE("a counter that started anew starts the sum anew", "[sum]") {
     const Trace first = trace_of({{0, 100}, {1000, 200}, {2000, 300}, {3000, 400}});
     const Trace second = trace_of({{0, 5000}, {1000, 5010}, {2000, 0}, {3000, 10}});

@@ -74,6 +74,29 @@ check "exit code 0 if its counters could still be read, 1 otherwise" test $code 
 
 ip link del vb 2>/dev/null
 ip link add va type veth peer name vb
+ip link add ca type veth peer name cb
+for link in va vb ca cb; do ip link set "$link" up; done
+mkdir -p swapped
+"$collect" record --iface va --source procfs --interval 300ms --no-slow-lane --out swapped/t.csv >output 2>&1 &
+recorder=$!
+comes_true test -s swapped/t.json
+sleep 0.4
+printf 'link set va down\nlink set ca down\nlink set va name vx\nlink set ca name va\nlink set vx name ca\nlink set va up\n' |
+  ip -batch - 2>>output
+sleep 0.7
+stop
+check "procfs does not take another device that got the name for the one that had it" \
+  eval 'grep -qE ",[4-7]$" swapped/t.csv'
+ip link del ca
+
+ip link add eth0.slow type veth peer name eth0
+"$collect" record --iface 'eth0*' --duration 50ms --out vlan.csv >output 2>&1
+check "files of two interfaces that would be one are refused" equal $? 2
+check "and nothing was created" eval '[[ -z $(ls vlan* 2>/dev/null) ]]'
+ip link del eth0
+
+ip link del vb 2>/dev/null
+ip link add va type veth peer name vb
 record down va
 stop
 check "an interface without carrier gives a finished trace" equal $code 0

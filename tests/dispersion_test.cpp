@@ -114,6 +114,19 @@ TEST_CASE("cells are merged when there are too many, and the period stays", "[pe
           Approx(500e6).epsilon(0.01));
 }
 
+TEST_CASE("a hole of years costs no time", "[period]") {
+    std::vector<Reading> readings;
+    for (std::int64_t t = 0; t < 1000; ++t)
+        readings.push_back({t * 1'000'000, t * 1'000'000 + 10, static_cast<std::uint64_t>(t), false});
+    readings.push_back({1'000'000'000'000'000'000, 1'000'000'000'000'000'010, 2000, false}); // 32 years
+    ActivitySeries series(100us);
+    series.add(readings);
+    CHECK(series.bytes().size() <= 65'536);
+    OnlineDispersion dispersion(std::vector<nanoseconds>{1ms}, 1ms);
+    dispersion.add(readings);
+    CHECK(dispersion.points()[0].count == 999); // those before the hole
+}
+
 TEST_CASE("no period is invented", "[period]") {
     CHECK_FALSE(period_of({}));
     CHECK_FALSE(period_of(bursts(100ms, 100ms, 5s)));   // constant

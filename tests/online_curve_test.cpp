@@ -146,6 +146,30 @@ TEST_CASE("readings that arrive in pieces give exactly the numbers of the whole"
     }
 }
 
+TEST_CASE("what nobody counted is no part of the mean", "[online]") {
+    // 1 byte/us for 2 s, nothing known for 3 s, a counter that started anew, 1 byte/us for 2 s.
+    OnlineCurve curve(std::vector<nanoseconds>{1s});
+    std::vector<Reading> readings;
+    for (std::int64_t ms = 0; ms <= 2000; ++ms)
+        readings.push_back({ms * 1'000'000, ms * 1'000'000 + 1000,
+                            5'000'000 + static_cast<std::uint64_t>(ms) * 1000, false});
+    for (std::int64_t ms = 0; ms <= 2000; ++ms)
+        readings.push_back({5'000'000'000 + ms * 1'000'000, 5'000'000'000 + ms * 1'000'000 + 1000,
+                            static_cast<std::uint64_t>(ms) * 1000, ms == 0});
+    curve.add(readings);
+    CHECK(curve.curve().mean_bytes_per_second == Approx(1e6).epsilon(1e-9));
+    CHECK(curve.curve().span.count() == Approx(7e9).epsilon(1e-6));
+    CHECK(peak_to_mean(curve.curve(), curve.curve().points[0]).lower <= 1);
+}
+
+TEST_CASE("a window longer than any trace is unresolved, not an overflow", "[online]") {
+    OnlineCurve curve(std::vector<nanoseconds>{nanoseconds::max()});
+    const std::vector<Reading> readings{
+        {0, 10, 0, false}, {1'000'000, 1'000'010, 5, false}, {2'000'000, 2'000'010, 9, false}};
+    curve.add(readings);
+    CHECK_FALSE(curve.curve().points[0].resolved);
+}
+
 TEST_CASE("memory follows the longest window, not the length of the trace", "[online]") {
     const std::vector<nanoseconds> windows{1ms, 100ms};
     OnlineCurve curve(windows);

@@ -35,6 +35,15 @@ TEST_CASE("intervals from 20 us to 10 s are taken, others refused", "[sampler]")
     CHECK_NOTHROW(check_options(every(10s)));
 }
 
+TEST_CASE("ticks after the last sample that was asked for are not missed", "[sampler]") {
+    SamplerOptions options = every(1ms);
+    options.max_samples = 3;
+    const auto [report, trace, sampler] =
+        record(fake([](std::uint64_t n) { return bytes(n, n); }), options, 150ms);
+    CHECK(trace.samples.size() == 3);
+    CHECK(report.missed <= static_cast<std::uint64_t>(trace.samples.back().t_ns / 1'000'000)); // before it
+}
+
 TEST_CASE("SCHED_FIFO is refused where the sampler spins", "[sampler]") {
     SamplerOptions options = every(999us);
     options.fifo = true;

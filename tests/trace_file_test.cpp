@@ -252,10 +252,9 @@ TEST_CASE("a trace goes on in further files, and is read as one", "[trace][parts
         writer.finish("stopped", 0, 0);
         CHECK(read_trace(path).samples == samples);
         CHECK(read_trace(path).info.complete);
-        CHECK(part_path(path, 2) == folder / ("trace.2." + extension));
-        CHECK(fs::exists(folder / ("trace.2." + extension)));
-        CHECK_FALSE(fs::exists(folder / ("trace.3." + extension)));
-        CHECK(read_trace(folder / ("trace.1." + extension)).samples.size() == 4); // each can be read alone
+        CHECK(part_path(path, 2) == folder / ("trace." + extension + ".2"));
+        CHECK(fs::exists(folder / ("trace." + extension + ".2")));
+        CHECK_FALSE(fs::exists(part_path(path, 3)));
 
         // Its parts are no part of the trace that replaces it, and are not overtaken unasked.
         fs::remove(path);
@@ -263,6 +262,23 @@ TEST_CASE("a trace goes on in further files, and is read as one", "[trace][parts
         { TraceWriter again(path, {.overwrite = true}); }
         CHECK(read_trace(path).samples.empty());
     }
+}
+
+TEST_CASE("the trace of an interface called eth0.1 is no part of that of eth0", "[trace][parts]") {
+    const TemporaryFolder folder;
+    TraceWriter(folder / "t.eth0.csv").append(example().samples);
+    TraceWriter(folder / "t.eth0.1.csv").append(example().samples);
+    CHECK(read_trace(folder / "t.eth0.csv").samples == example().samples);
+}
+
+TEST_CASE("a time stamp that no recording can have is refused", "[trace]") {
+    const TemporaryFolder folder;
+    const fs::path path = folder / "trace.csv";
+    write_text(
+        path,
+        "t_ns,rx_width_ns,tx_width_ns,rx_bytes,tx_bytes,flags\n0,1,1,0,0,0\n4000000000000000000,1,1,9,9,0\n");
+    CHECK(message_of([&] { read_trace(path); }).find("trace.csv:3: is more than 36 years") !=
+          std::string::npos);
 }
 
 TEST_CASE("a full trace keeps what fits and says that it is full", "[trace][parts]") {
