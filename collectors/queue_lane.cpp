@@ -10,9 +10,9 @@ namespace collectors {
 
 namespace {
 
-constexpr std::string_view format_name = "gradburst-queue/1";
+constexpr std::string_view queue_format = "gradburst-queue/1";
 
-constexpr std::array<LaneColumn, 6> columns{{
+constexpr std::array<LaneColumn, 6> queue_columns{{
     {"t_ns", "ns", "when it was read, CLOCK_MONOTONIC, from start_monotonic_ns"},
     {"backlog_bytes", "bytes", "waiting in the queue at that moment; peaks between readings are not seen"},
     {"backlog_packets", "packets", "waiting; a GSO super-packet counts as one"},
@@ -26,10 +26,10 @@ constexpr const char* queue_side =
 
 LaneInfo describe(const std::string& interface, const std::string& kind, std::chrono::nanoseconds interval,
                   std::int64_t start_ns) {
-    return {format_name,
+    return {queue_format,
             interface,
             {{"queueing_discipline", kind}, {"source", "RTM_GETQDISC"}, {"side", queue_side}},
-            columns,
+            queue_columns,
             interval.count(),
             start_ns};
 }
@@ -82,7 +82,7 @@ std::unique_ptr<Lane> start_queue_lane(std::unique_ptr<QueueReader> reader,
 }
 
 QueueTrace read_queue_trace(const std::filesystem::path& path) {
-    const LaneTable table = read_lane_file(path, columns);
+    const LaneTable table = read_lane_file(path, queue_columns);
     QueueTrace trace;
     trace.start_monotonic_ns = table.start_monotonic_ns;
     trace.interface = table.interface;

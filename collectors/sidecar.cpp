@@ -21,9 +21,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* format_name = "gradburst-trace/1";
+constexpr const char* trace_format = "gradburst-trace/1";
 
-nlohmann::ordered_json columns() {
+nlohmann::ordered_json column_meanings() {
     const auto column = [](const char* name, const char* unit, const char* meaning) {
         return nlohmann::ordered_json{{"name", name}, {"unit", unit}, {"meaning", meaning}};
     };
@@ -118,7 +118,7 @@ SamplerFacts sampler_facts(const nlohmann::ordered_json& document) {
 
 void write_sidecar(const std::filesystem::path& path, const std::filesystem::path& trace_path,
                    const TraceInfo& info) {
-    nlohmann::ordered_json document{{"format", format_name},
+    nlohmann::ordered_json document{{"format", trace_format},
                                     {"trace", trace_path.filename().string()},
                                     {"version", info.version},
                                     {"build_type", info.build_type},
@@ -137,7 +137,7 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                     {"complete", info.complete},
                                     {"reason", info.reason},
                                     {"sampler", sampler_json(info.sampler)},
-                                    {"columns", columns()},
+                                    {"columns", column_meanings()},
                                     {"flags", flags()}};
     if (is_binary(trace_path))
         explain_records(document);
@@ -169,9 +169,9 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         fail("open sidecar", path, errno);
     try {
         const nlohmann::ordered_json document = nlohmann::ordered_json::parse(file);
-        if (document.at("format") != format_name)
+        if (document.at("format") != trace_format)
             throw std::runtime_error(
-                fmt::format("format is {}, not {}", document.at("format").dump(), format_name));
+                fmt::format("format is {}, not {}", document.at("format").dump(), trace_format));
         TraceInfo info;
         info.host = document.at("host");
         info.interface = document.at("interface");

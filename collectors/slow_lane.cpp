@@ -12,14 +12,14 @@ namespace collectors {
 
 namespace {
 
-constexpr std::string_view format_name = "gradburst-slow/1";
+constexpr std::string_view slow_lane_format = "gradburst-slow/1";
 constexpr std::size_t column_count = 15;
 constexpr std::size_t backlog_column = 6;
 constexpr std::size_t first_tcp_column = 9;
 
 using Row = std::array<std::int64_t, column_count>;
 
-constexpr std::array<LaneColumn, column_count> columns{{
+constexpr std::array<LaneColumn, column_count> slow_lane_columns{{
     {"t_ns", "ns", "when it was read, CLOCK_MONOTONIC, from start_monotonic_ns"},
     {"rx_drops", "packets", "dropped on arrival: no room, or nobody to take them"},
     {"tx_drops", "packets", "dropped by the device on their way out"},
@@ -109,11 +109,11 @@ std::unique_ptr<Lane> start_slow_lane(const std::vector<std::string>& interfaces
     for (std::size_t i = 0; i < paths.size(); ++i)
         files.emplace_back(
             paths[i],
-            LaneInfo{format_name,
+            LaneInfo{slow_lane_format,
                      interfaces[i],
                      {{"source", "RTM_GETSTATS, RTM_GETQDISC, /proc/net/snmp, /proc/net/netstat"},
                       {"note", "-1: not known; it explains a trace and never enters E(tau)"}},
-                     columns,
+                     slow_lane_columns,
                      std::chrono::nanoseconds(slow_lane_interval).count(),
                      start_ns},
             overwrite);
@@ -132,11 +132,12 @@ std::unique_ptr<Lane> start_slow_lane(const std::vector<std::string>& interfaces
 }
 
 std::vector<SlowTotal> slow_totals(const std::filesystem::path& path) {
-    const LaneTable table = read_lane_file(path, columns);
+    const LaneTable table = read_lane_file(path, slow_lane_columns);
     std::vector<SlowTotal> totals;
     for (std::size_t column = 1; column < column_count; ++column) {
-        SlowTotal total{std::string(columns[column].name), std::string(columns[column].unit), 0,
-                        column == backlog_column, column >= first_tcp_column};
+        SlowTotal total{std::string(slow_lane_columns[column].name),
+                        std::string(slow_lane_columns[column].unit), 0, column == backlog_column,
+                        column >= first_tcp_column};
         std::optional<std::int64_t> previous;
         for (const std::vector<std::int64_t>& row : table.rows) {
             const std::int64_t value = row[column];

@@ -1,5 +1,7 @@
 #include "collectors/summary_json.hpp"
 
+#include "collectors/units.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace collectors {
@@ -8,16 +10,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double seconds(std::chrono::nanoseconds duration) {
-    return std::chrono::duration<double>(duration).count();
-}
-
 Json number_if(bool known, double value) {
     return known ? Json(value) : Json(nullptr);
 }
 
 Json spread_json(const Spread& spread) {
-    return {{"p50", seconds(spread.p50)}, {"p99", seconds(spread.p99)}, {"max", seconds(spread.max)}};
+    return {
+        {"p50", in_seconds(spread.p50)}, {"p99", in_seconds(spread.p99)}, {"max", in_seconds(spread.max)}};
 }
 
 Json curve_json(const InterfaceSummary& summary, PredictedRatios predicted) {
@@ -31,7 +30,7 @@ Json curve_json(const InterfaceSummary& summary, PredictedRatios predicted) {
         const bool varied = shown && dispersion.shown();
         const bool expected = i < predicted.size() && predicted[i].has_value();
         curve.push_back(
-            {{"tau_seconds", seconds(point.window)},
+            {{"tau_seconds", in_seconds(point.window)},
              {"resolved", point.resolved},
              {"e_lower_bytes", number_if(shown, point.bytes.lower)},
              {"e_estimate_bytes", number_if(shown, point.bytes.estimate)},
@@ -65,9 +64,9 @@ Json spread_if(bool known, const Spread& spread) {
 Json bursts_json(const BurstSummary& bursts) {
     const bool any = bursts.count > 0;
     return {{"threshold_bits_per_second", bursts.threshold_bits_per_second},
-            {"merge_gap_seconds", seconds(bursts.merge_gap)},
+            {"merge_gap_seconds", in_seconds(bursts.merge_gap)},
             {"count", bursts.count},
-            {"median_length_seconds", number_if(any, seconds(bursts.length.p50))},
+            {"median_length_seconds", number_if(any, in_seconds(bursts.length.p50))},
             {"median_bytes", number_if(any, bursts.median_bytes)},
             {"largest_bytes", number_if(any, bursts.largest_bytes)},
             {"length_seconds", spread_if(any, bursts.length)},
@@ -79,7 +78,7 @@ Json bursts_json(const BurstSummary& bursts) {
 Json period_json(const std::optional<Period>& period) {
     if (!period)
         return nullptr;
-    return {{"seconds", seconds(period->length)}, {"autocorrelation", period->autocorrelation}};
+    return {{"seconds", in_seconds(period->length)}, {"autocorrelation", period->autocorrelation}};
 }
 
 } // namespace
@@ -94,18 +93,18 @@ Json summary_json(const InterfaceSummary& summary, PredictedRatios predicted) {
             {"byte_unit", summary.info.byte_unit},
             {"nic_bytes", measured ? Json(summary.nic_bytes) : Json(nullptr)},
             {"mean_bits_per_second", number_if(measured, summary.mean_bits_per_second)},
-            {"span_seconds", seconds(summary.curve.span)},
-            {"interval_seconds", seconds(summary.info.interval)},
-            {"resolved_from_seconds", number_if(measured, seconds(summary.curve.resolved_from))},
+            {"span_seconds", in_seconds(summary.curve.span)},
+            {"interval_seconds", in_seconds(summary.info.interval)},
+            {"resolved_from_seconds", number_if(measured, in_seconds(summary.curve.resolved_from))},
             {"refresh_period_seconds",
              number_if(summary.refresh_period.has_value(),
-                       seconds(summary.refresh_period.value_or(std::chrono::seconds(0))))},
+                       in_seconds(summary.refresh_period.value_or(std::chrono::seconds(0))))},
             {"samples", quality.samples},
             {"missed", quality.missed},
             {"failed", quality.failed},
             {"gaps", quality.gaps.count},
-            {"longest_gap_seconds", seconds(quality.gaps.longest)},
-            {"total_gap_seconds", seconds(quality.gaps.total)},
+            {"longest_gap_seconds", in_seconds(quality.gaps.longest)},
+            {"total_gap_seconds", in_seconds(quality.gaps.total)},
             {"achieved_interval_seconds", spread_json(quality.achieved_interval)},
             {"lateness_seconds", spread_json(quality.lateness)},
             {"read_width_seconds", spread_json(quality.read_width)},

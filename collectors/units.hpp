@@ -30,6 +30,11 @@ std::chrono::nanoseconds parse_duration(std::string_view text);
 /// std::invalid_argument.
 BitRate parse_bit_rate(std::string_view text);
 
+/// A time as a number of seconds.
+inline double in_seconds(std::chrono::nanoseconds duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
 /// Shortest text with at most four significant digits: `1.023 MB` (powers of 1000).
 std::string format_bytes(double bytes);
 /// `12.83 ms`, `500 us`, `1.036 s`.

@@ -1,5 +1,6 @@
 #include "generator/fluid_model.hpp"
 
+#include "collectors/units.hpp"
 #include "generator/failure.hpp"
 
 #include <algorithm>
@@ -10,10 +11,6 @@ namespace {
 
 /// Seconds. Instants closer than this are one: rounding of double precision, far below a byte's time.
 constexpr double same_instant = 1e-12;
-
-double seconds(nanoseconds duration) {
-    return static_cast<double>(duration.count()) * 1e-9;
-}
 
 } // namespace
 
@@ -80,7 +77,7 @@ void FluidModel::compute(int number) {
     Rank& self = rank(number);
     while (self.step < self.steps.size()) {
         const ComputeStep& step = self.steps[self.step];
-        const double due = self.start + seconds(step.position) + self.stalls;
+        const double due = self.start + collectors::in_seconds(step.position) + self.stalls;
         if (step.kind == ComputeStep::Kind::launch) {
             if (due > now_ + same_instant)
                 return push({.time = due, .kind = Event::Kind::compute, .rank = number, .id = {}});
@@ -157,7 +154,7 @@ void FluidModel::end_bucket(int number, std::uint64_t id) {
 
 void FluidModel::end_iteration(int number) {
     Rank& self = rank(number);
-    const double end = self.start + seconds(self.schedule.compute) + self.stalls;
+    const double end = self.start + collectors::in_seconds(self.schedule.compute) + self.stalls;
     iterations_[self.iteration][static_cast<std::size_t>(number)] = {self.start, self.last_bucket_end, end};
     ++ranks_ended_[self.iteration];
     ++self.iteration;

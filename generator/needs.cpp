@@ -1,5 +1,7 @@
 #include "generator/needs.hpp"
 
+#include "collectors/units.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -33,10 +35,6 @@ std::uint64_t bytes_of(const std::vector<WorkloadBucket>& buckets) {
     return bytes;
 }
 
-double seconds(nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
-
 std::uint64_t whole(double number) {
     return number >= 1.8e19 ? std::numeric_limits<std::uint64_t>::max()
                             : static_cast<std::uint64_t>(std::max(0.0, number));
@@ -50,7 +48,7 @@ struct IterationTime {
 
 IterationTime iteration_time(const Profile& profile, const Workload& workload, const Placement& placement) {
     IterationTime time;
-    time.least = seconds(workload.compute) * profile.scale.time;
+    time.least = collectors::in_seconds(workload.compute) * profile.scale.time;
     time.likely = time.least;
     if (placement.line_rate && placement.world_size > 1)
         time.likely =
@@ -72,7 +70,7 @@ Needs estimate_needs(const Profile& profile, const Workload& workload, const Pla
     const RunSettings& run = profile.run;
     const IterationTime iteration = iteration_time(profile, workload, placement);
     constexpr double endless = std::numeric_limits<double>::infinity();
-    const double limit = run.duration ? seconds(*run.duration) : endless;
+    const double limit = run.duration ? collectors::in_seconds(*run.duration) : endless;
     const double by_number = run.iterations ? static_cast<double>(*run.iterations) : endless;
     const double iterations = std::min(by_number, limit / iteration.least + 1);
     // The likely number is no larger, for the likely iteration is longer. A slow network may leave one alone.
@@ -83,7 +81,7 @@ Needs estimate_needs(const Profile& profile, const Workload& workload, const Pla
 
     Needs needs;
     needs.iterations = whole(iterations);
-    const double samples_per_second = 1 / seconds(profile.sampling.interval);
+    const double samples_per_second = 1 / collectors::in_seconds(profile.sampling.interval);
     const auto interfaces = static_cast<std::uint64_t>(placement.interfaces);
     const auto ranks = static_cast<std::uint64_t>(placement.world_size);
     const std::uint64_t buckets = workload.later_iterations.size();

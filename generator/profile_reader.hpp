@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -28,6 +29,9 @@ struct Range {
     Value least;
     Value most;
 };
+
+/// Numbers of ranks, which MPI counts with a C int.
+inline constexpr Range<std::uint64_t> rank_range{0, std::numeric_limits<std::int32_t>::max()};
 
 /// Where values come from, for messages: the file, or the option that set a field.
 struct Origin {

@@ -18,7 +18,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Range<std::uint64_t> segment_range{1024, std::uint64_t{1} << 30};
-constexpr Range<std::uint64_t> rank_range{0, std::numeric_limits<std::int32_t>::max()};
 constexpr Range<std::uint64_t> parallel_range{1, 64}; // of channels, sockets, collectives in flight
 constexpr Range<std::uint64_t> counter_range{1, std::numeric_limits<std::uint32_t>::max()};
 constexpr Range<double> scale_range{1e-9, 1e6};

@@ -9,7 +9,6 @@ namespace {
 
 constexpr Range<double> probability_range{0, 1};
 constexpr Range<std::uint64_t> iteration_range{0, std::numeric_limits<std::uint32_t>::max()};
-constexpr Range<std::uint64_t> rank_range{0, std::numeric_limits<std::int32_t>::max()};
 
 HeavyTail read_heavy_tail(ObjectReader section) {
     HeavyTail tail;

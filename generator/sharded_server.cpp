@@ -52,7 +52,7 @@ RankPlan sharded_all_reduce(int position, int size, std::uint64_t bytes, std::ui
 
 RankPlan sharded_reduce_scatter(int position, int size, std::uint64_t bytes, std::uint64_t element_bytes) {
     RankPlan plan;
-    push(plan, {position, size, bytes, element_bytes});
+    push(plan, Shard{position, size, bytes, element_bytes});
     return plan;
 }
 

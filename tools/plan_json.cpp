@@ -1,6 +1,7 @@
 #include "tools/plan_report.hpp"
 
 #include "collectors/summary_json.hpp"
+#include "collectors/units.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,10 +10,6 @@ namespace tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double seconds(nanoseconds duration) {
-    return std::chrono::duration<double>(duration).count();
-}
 
 Json range_json(const Range& range) {
     return {{"min", range.least}, {"max", range.most}};
@@ -27,7 +24,7 @@ Json iteration_json(const IterationPlan& plan) {
                            {"group", bucket.group},
                            {"bytes", bucket.bytes},
                            {"tensors", bucket.tensors},
-                           {"ready_after_seconds", seconds(bucket.ready_after)}});
+                           {"ready_after_seconds", collectors::in_seconds(bucket.ready_after)}});
     }
     Json collectives = Json::array();
     for (const CollectiveRow& row : plan.collectives)
@@ -48,7 +45,7 @@ Json bandwidth_json(const PlanReport& report) {
     const BandwidthEstimate& bandwidth = *report.bandwidth;
     Json json{{"collective", std::string(generator::collective_name(bandwidth.kind.collective))},
               {"bytes", bandwidth.kind.bytes},
-              {"seconds", seconds(bandwidth.time)},
+              {"seconds", collectors::in_seconds(bandwidth.time)},
               {"ranks", bandwidth.members},
               {"algorithm_bytes_per_second", bandwidth.algorithm_bytes_per_second()},
               {"bus_bytes_per_second", bandwidth.bus_bytes_per_second()},
@@ -57,7 +54,7 @@ Json bandwidth_json(const PlanReport& report) {
                "reduce_scatter, all_gather and all_to_all, 1 for broadcast and send (nccl-tests)"}};
     if (bandwidth.kind.collective == generator::Collective::all_reduce) {
         json["all_reduce_bytes"] = bandwidth.kind.bytes;
-        json["all_reduce_seconds"] = seconds(bandwidth.time);
+        json["all_reduce_seconds"] = collectors::in_seconds(bandwidth.time);
     }
     return json;
 }
@@ -75,11 +72,11 @@ Json groups_json(const PlanReport& report) {
 Json iterations_json(const PlanReport& report) {
     Json times = Json::array();
     for (const nanoseconds time : report.prediction.iteration_times)
-        times.push_back(seconds(time));
+        times.push_back(collectors::in_seconds(time));
     return {{"count", report.iterations},
             {"count_estimated", report.iterations_estimated},
             {"warmup", report.prediction.warmup},
-            {"predicted_mean_seconds", seconds(report.prediction.iteration_mean)},
+            {"predicted_mean_seconds", collectors::in_seconds(report.prediction.iteration_mean)},
             {"predicted_seconds", times},
             {"one_rank_for_all", report.prediction.ranks_alike},
             {"left_out_buckets", report.prediction.left_out.size()}};
@@ -98,7 +95,7 @@ std::string report_json(const PlanReport& report) {
         {"link",
          {{"line_rate_bits_per_second", report.link.line_rate.bits_per_second},
           {"goodput_share", report.link.goodput_share},
-          {"step_latency_seconds", seconds(report.link.step_latency)},
+          {"step_latency_seconds", collectors::in_seconds(report.link.step_latency)},
           {"hosts_per_leaf", report.link.hosts_per_leaf},
           {"oversubscription", report.link.oversubscription}}},
         {"byte_scale", report.byte_scale},
@@ -114,7 +111,7 @@ std::string report_json(const PlanReport& report) {
         {"listening_ports_per_host", report.ports_per_host},
         {"memory_bytes", {{"likely", report.needs.memory.likely}, {"least", report.needs.memory.least}}},
         {"disk_bytes", {{"likely", report.needs.disk.likely}, {"least", report.needs.disk.least}}},
-        {"burst_length_seconds", seconds(report.burst_length())},
+        {"burst_length_seconds", collectors::in_seconds(report.burst_length())},
         {"bandwidth", bandwidth_json(report)},
         {"interfaces", Json::array({collectors::summary_json(report.summary)})}};
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

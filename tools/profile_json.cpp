@@ -1,15 +1,13 @@
 #include "tools/profile_text.hpp"
 
+#include "collectors/units.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double seconds(nanoseconds duration) {
-    return std::chrono::duration<double>(duration).count();
-}
 
 std::string printed(const Json& document) {
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -27,7 +25,7 @@ std::string list_json(const std::vector<ProfileSummary>& profiles) {
             entry["model"] = profile.model.empty() ? Json(nullptr) : Json(profile.model);
             entry["buckets"] = profile.buckets;
             entry["bytes"] = profile.bytes;
-            entry["compute_seconds"] = seconds(profile.compute);
+            entry["compute_seconds"] = collectors::in_seconds(profile.compute);
         } else {
             entry["error"] = profile.error;
         }
@@ -41,8 +39,8 @@ std::string show_json(const generator::Profile& profile, const Moment& moment) {
     Json phases = Json::array();
     for (const Phase& phase : view.phases)
         phases.push_back({{"phase", phase_name(phase.kind)},
-                          {"begin_seconds", seconds(phase.begin)},
-                          {"end_seconds", seconds(phase.end)}});
+                          {"begin_seconds", collectors::in_seconds(phase.begin)},
+                          {"end_seconds", collectors::in_seconds(phase.end)}});
     Json buckets = Json::array();
     for (const BucketView& bucket : view.buckets)
         buckets.push_back({{"bucket", bucket.number},
@@ -50,8 +48,8 @@ std::string show_json(const generator::Profile& profile, const Moment& moment) {
                            {"group", bucket.group},
                            {"bytes", bucket.bytes},
                            {"tensors", bucket.tensors},
-                           {"ready_after_seconds", seconds(bucket.ready_after)},
-                           {"needed_at_seconds", seconds(bucket.needed_at)}});
+                           {"ready_after_seconds", collectors::in_seconds(bucket.ready_after)},
+                           {"needed_at_seconds", collectors::in_seconds(bucket.needed_at)}});
     return printed({{"format", "gradburst-profile/1"},
                     {"version", GRADBURST_VERSION},
                     {"profile", Json::parse(generator::effective_profile_json(profile))},
@@ -59,7 +57,7 @@ std::string show_json(const generator::Profile& profile, const Moment& moment) {
                     {"byte_scale", generator::byte_scale(profile.scale, profile.network.line_rate)},
                     {"rank", moment.rank},
                     {"iteration", moment.iteration},
-                    {"compute_seconds", seconds(view.compute)},
+                    {"compute_seconds", collectors::in_seconds(view.compute)},
                     {"bytes", view.bytes()},
                     {"phases", std::move(phases)},
                     {"buckets", std::move(buckets)}});
