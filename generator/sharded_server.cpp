@@ -20,7 +20,7 @@ struct Shard {
 };
 
 /// Pushes each other chunk to its server; returns the receives of the own one.
-IndexList push(RankPlan& plan, const Shard& shard) {
+IndexList push_shards(RankPlan& plan, const Shard& shard) {
     IndexList sums;
     for (int step = 1; step < shard.size; ++step) {
         const int server = (shard.position + step) % shard.size;
@@ -32,7 +32,7 @@ IndexList push(RankPlan& plan, const Shard& shard) {
 }
 
 /// Sends the own chunk to everybody, behind `sums`, and takes the others in.
-void pull(RankPlan& plan, const Shard& shard, const IndexList& sums) {
+void pull_shards(RankPlan& plan, const Shard& shard, const IndexList& sums) {
     for (int step = 1; step < shard.size; ++step) {
         const int worker = (shard.position + step) % shard.size;
         const int server = (shard.position + shard.size - step) % shard.size;
@@ -46,19 +46,19 @@ void pull(RankPlan& plan, const Shard& shard, const IndexList& sums) {
 RankPlan sharded_all_reduce(int position, int size, std::uint64_t bytes, std::uint64_t element_bytes) {
     RankPlan plan;
     const Shard shard{position, size, bytes, element_bytes};
-    pull(plan, shard, push(plan, shard));
+    pull_shards(plan, shard, push_shards(plan, shard));
     return plan;
 }
 
 RankPlan sharded_reduce_scatter(int position, int size, std::uint64_t bytes, std::uint64_t element_bytes) {
     RankPlan plan;
-    push(plan, Shard{position, size, bytes, element_bytes});
+    push_shards(plan, Shard{position, size, bytes, element_bytes});
     return plan;
 }
 
 RankPlan sharded_all_gather(int position, int size, std::uint64_t bytes, std::uint64_t element_bytes) {
     RankPlan plan;
-    pull(plan, {position, size, bytes, element_bytes}, {});
+    pull_shards(plan, {position, size, bytes, element_bytes}, {});
     return plan;
 }
 
