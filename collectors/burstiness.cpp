@@ -1,6 +1,7 @@
 #include "collectors/burstiness.hpp"
 
 #include "collectors/online_curve.hpp"
+#include "collectors/units.hpp"
 
 #include <array>
 
@@ -16,8 +17,7 @@ BurstinessCurve burstiness_curve(std::span<const Reading> readings, std::span<co
 }
 
 Bounds peak_to_mean(const BurstinessCurve& curve, const BurstinessPoint& point) {
-    const double mean_bytes =
-        curve.mean_bytes_per_second * std::chrono::duration<double>(point.window).count();
+    const double mean_bytes = curve.mean_bytes_per_second * in_seconds(point.window);
     if (mean_bytes <= 0)
         return {};
     return {point.bytes.lower / mean_bytes, point.bytes.estimate / mean_bytes,

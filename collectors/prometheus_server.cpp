@@ -2,6 +2,7 @@
 
 #include "collectors/commands.hpp"
 #include "collectors/summary.hpp"
+#include "collectors/units.hpp"
 
 #include <fstream>
 #include <utility>
@@ -57,9 +58,9 @@ std::optional<double> dropped_packets(const std::string& interface, Direction di
 
 void add_curve(Families& families, const Labels& labels, const BurstinessCurve& curve) {
     families.gauge("window_seconds", "Length of the last whole window that the peak-to-mean ratios are of",
-                   labels, std::chrono::duration<double>(curve.span).count());
+                   labels, in_seconds(curve.span));
     families.gauge("window_resolved_from_seconds", "Smallest tau that the samples of that window resolve",
-                   labels, std::chrono::duration<double>(curve.resolved_from).count());
+                   labels, in_seconds(curve.resolved_from));
     if (curve.total_bytes == 0)
         return;
     for (const BurstinessPoint& point : curve.points) {
@@ -70,8 +71,7 @@ void add_curve(Families& families, const Labels& labels, const BurstinessCurve& 
              {std::pair("lower", ratio.lower), std::pair("estimate", ratio.estimate),
               std::pair("upper", ratio.upper)}) {
             Labels all = labels;
-            all.push_back(
-                {"tau_seconds", fmt::format("{}", std::chrono::duration<double>(point.window).count())});
+            all.push_back({"tau_seconds", fmt::format("{}", in_seconds(point.window))});
             all.push_back({"bound", bound});
             families.gauge("peak_to_mean",
                            "E(tau) / (tau x mean rate) over the last whole window; lower is certified", all,

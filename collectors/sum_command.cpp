@@ -3,6 +3,7 @@
 #include "collectors/summary.hpp"
 #include "collectors/summary_json.hpp"
 #include "collectors/trace_file.hpp"
+#include "collectors/units.hpp"
 
 #include <algorithm>
 
@@ -89,12 +90,11 @@ int sum_command(const SumSettings& settings) {
     nlohmann::ordered_json interfaces = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const TraceInfo& info = traces[i].info;
-        terms.push_back(
-            {{"trace", settings.trace_paths[i].string()},
-             {"host", info.host},
-             {"interface", info.interface},
-             {"clock_offset_seconds", std::chrono::duration<double>(offsets[i]).count()},
-             {"clock_offset_error_seconds", std::chrono::duration<double>(parts[i].uncertainty).count()}});
+        terms.push_back({{"trace", settings.trace_paths[i].string()},
+                         {"host", info.host},
+                         {"interface", info.interface},
+                         {"clock_offset_seconds", in_seconds(offsets[i])},
+                         {"clock_offset_error_seconds", in_seconds(parts[i].uncertainty)}});
         if (!settings.json)
             fmt::print("{}: {} of {}, clock offset {} ns +- {} ns\n", settings.trace_paths[i].string(),
                        info.interface, info.host, offsets[i].count(), parts[i].uncertainty.count());

@@ -1,5 +1,6 @@
 #include "generator/dry_run.hpp"
 
+#include "collectors/units.hpp"
 #include "generator/plan_book.hpp"
 
 #include <iterator>
@@ -66,8 +67,8 @@ Json buckets_json(const std::vector<WorkloadBucket>& buckets, const Workload& wo
                         {"group", workload.groups.at(bucket.group).name},
                         {"bytes", bucket.bytes},
                         {"tensors", bucket.tensors},
-                        {"ready_after_seconds", std::chrono::duration<double>(bucket.ready_after).count()},
-                        {"needed_at_seconds", std::chrono::duration<double>(bucket.needed_at).count()}});
+                        {"ready_after_seconds", collectors::in_seconds(bucket.ready_after)},
+                        {"needed_at_seconds", collectors::in_seconds(bucket.needed_at)}});
     return list;
 }
 

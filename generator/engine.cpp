@@ -1,5 +1,7 @@
 #include "generator/engine.hpp"
 
+#include "collectors/units.hpp"
+
 #include <asio/co_spawn.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
@@ -160,10 +162,9 @@ void Engine::watch_for_stall(std::uint64_t bytes_before) {
             return;
         const std::uint64_t bytes = sent_bytes() + received_bytes();
         if (in_flight_ > 0 && bytes == bytes_before)
-            throw std::runtime_error(
-                fmt::format("no byte moved for {:.1f} s: {}",
-                            std::chrono::duration<double>(profile_.network.stall_timeout).count(),
-                            fmt::join(unfinished(), "; ")));
+            throw std::runtime_error(fmt::format("no byte moved for {:.1f} s: {}",
+                                                 collectors::in_seconds(profile_.network.stall_timeout),
+                                                 fmt::join(unfinished(), "; ")));
         watch_for_stall(bytes);
     });
 }

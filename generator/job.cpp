@@ -1,5 +1,6 @@
 #include "generator/job.hpp"
 
+#include "collectors/units.hpp"
 #include "generator/agreement.hpp"
 #include "generator/dry_run.hpp"
 #include "generator/engine.hpp"
@@ -233,7 +234,7 @@ private:
         if (report.status != RunStatus::complete)
             engine_.reset(); // the peers notice at once
         report.cpu_seconds = cpu_seconds() - cpu_before;
-        report.traffic_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+        report.traffic_seconds = collectors::in_seconds(Clock::now() - start);
         std::vector<std::string> errors;
         for (const NicTrace& trace :
              sampling_->stop(report.error.empty() ? "the run ended" : report.error, errors)) {

@@ -1,5 +1,6 @@
 #include "generator/prediction.hpp"
 
+#include "collectors/units.hpp"
 #include "generator/failure.hpp"
 #include "generator/joined_plans.hpp"
 
@@ -87,8 +88,7 @@ double period(const Profile& profile, const Workload& workload, const FluidModel
             return 0;
         const auto schedule = iteration_schedule(profile, workload, static_cast<int>(rank), last + 1);
         for (const Bucket& bucket : schedule.buckets)
-            next_bucket = std::min(
-                next_bucket, ranks[rank].end + std::chrono::duration<double>(bucket.ready_after).count());
+            next_bucket = std::min(next_bucket, ranks[rank].end + collectors::in_seconds(bucket.ready_after));
     }
     return next_bucket > quiet_from(ranks) + same_instant ? length : 0;
 }
@@ -146,7 +146,7 @@ Prediction predict(const Profile& profile, const Workload& workload, int world_s
     Prediction prediction;
     prediction.world_size = world_size;
     FluidJob job;
-    job.latency = std::chrono::duration<double>(link.step_latency).count();
+    job.latency = collectors::in_seconds(link.step_latency);
     job.iterations = std::clamp(iterations, 1u, most);
     prediction.warmup = std::min(profile.run.warmup, job.iterations - 1);
     JoinedPlans plans(workload, world_size,

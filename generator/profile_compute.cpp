@@ -1,3 +1,4 @@
+#include "collectors/units.hpp"
 #include "generator/profile_sections.hpp"
 
 #include "generator/profile_reader.hpp"
@@ -87,7 +88,7 @@ ComputeTimes compute_times(const ObjectReader& section, const ComputeFields& fie
                      "required, because images_per_second and batch belong together");
     }
     const double seconds = static_cast<double>(*fields.batch) / *fields.images_per_second;
-    if (seconds > std::chrono::duration<double>(part_range.most).count()) {
+    if (seconds > collectors::in_seconds(part_range.most)) {
         section.fail("batch", fmt::format("batch / images_per_second must be at most {}, is {:g} s",
                                           shown(part_range.most), seconds));
     }

@@ -3,6 +3,7 @@
 #include "generator/profile_reader.hpp"
 #include "generator/profile_syntax.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -54,48 +55,57 @@ std::string_view without_unit(std::string_view key) {
     return key;
 }
 
-struct Target {
-    std::string section; ///< JSON path
-    std::string key;
-};
+using Pointer = json::json_pointer;
 
-Target target(const Override& change) {
-    const std::size_t slash = change.pointer.rfind('/');
-    if (slash == std::string::npos) {
-        throw std::invalid_argument(change.option + ": sets no field of a profile: \"" + change.pointer +
-                                    '"');
+Pointer pointer_of(const Override& change) {
+    try {
+        const Pointer pointer(change.pointer);
+        if (!pointer.empty()) {
+            return pointer;
+        }
+    } catch (const json::parse_error&) { // has no words for users
     }
-    return {change.pointer.substr(0, slash), change.pointer.substr(slash + 1)};
+    throw std::invalid_argument(change.option + ": sets no field of a profile: \"" + change.pointer + '"');
 }
 
-json& as_object(json& value, const std::string& path, const Origin& origin) {
-    if (value.is_null()) {
-        value = json::object();
+/// The element `key` of an object, where it is made if need be, or of a list.
+json& element(json& container, const std::string& key, const std::string& path, const Origin& origin) {
+    if (container.is_null()) {
+        container = json::object();
     }
-    if (!value.is_object()) {
-        throw std::invalid_argument(origin.name(path) + ": must be an object, is " + shown(value));
+    if (container.is_object()) {
+        return container[key];
     }
-    return value;
+    if (!container.is_array()) {
+        throw std::invalid_argument(origin.name(path) + ": must be an object, is " + shown(container));
+    }
+    for (std::size_t i = 0; i < container.size(); ++i) {
+        if (key == std::to_string(i)) {
+            return container[i];
+        }
+    }
+    throw std::invalid_argument(fmt::format("{}/{}: the list has {} elements, counted from 0",
+                                            origin.name(path), key, container.size()));
 }
 
-/// The section in the document; what is not there is made.
-json& section_of(json& document, const Target& at, const Origin& origin) {
-    json* section = &document;
-    for (std::size_t begin = 0; begin < at.section.size();) {
-        const std::size_t end = std::min(at.section.find('/', begin + 1), at.section.size());
-        section = &as_object((*section)[at.section.substr(begin + 1, end - begin - 1)],
-                             at.section.substr(0, end), origin);
-        begin = end;
+json& element(json& document, const Pointer& at, const Origin& origin) {
+    if (at.empty()) {
+        return document;
     }
-    return *section;
+    const Pointer container = at.parent_pointer();
+    return element(element(document, container, origin), at.back(), container.to_string(), origin);
 }
 
-void erase_replaced(json& section, const Target& at) {
-    const std::string_view key = without_unit(at.key);
+/// Removes from the section of `at` what a value there replaces.
+void erase_replaced(json& section, const Pointer& at) {
+    if (!section.is_object()) {
+        return;
+    }
+    const std::string_view key = without_unit(at.back());
     erase(section, key);
-    section.erase(at.key);
+    section.erase(at.back());
     for (const Alternatives& choice : alternatives()) {
-        if (choice.section != at.section) {
+        if (choice.section != at.parent_pointer().to_string()) {
             continue;
         }
         Keys kept; // of every way that the key belongs to
@@ -121,17 +131,22 @@ void apply_overrides(json& document, std::span<const Override> overrides, Origin
         return; // the reader of the document says so
     }
     for (const Override& change : overrides) {
-        const Target at = target(change);
         if (change.pointer == "/model/tensors") {
             throw std::invalid_argument(change.option + ": the tensor list can only be named in the profile");
         }
-        erase_replaced(section_of(document, at, origin), at);
+        const Pointer at = pointer_of(change);
+        erase_replaced(element(document, at.parent_pointer(), origin), at);
     }
     // Only now, so that one option does not remove what another has set.
     for (const Override& change : overrides) {
-        const Target at = target(change);
+        if (const auto before = origin.options.find(change.pointer); before != origin.options.end()) {
+            throw std::invalid_argument(
+                change.option + ": set twice" +
+                (before->second == change.option ? "" : ", by " + before->second + " too"));
+        }
+        json& field = element(document, pointer_of(change), origin);
         try {
-            section_of(document, at, origin)[at.key] = parse_json(change.json);
+            field = parse_json(change.json);
         } catch (const std::invalid_argument& error) {
             throw std::invalid_argument(change.option + ": " + error.what());
         }

@@ -1,6 +1,7 @@
 #include "generator/switch_results.hpp"
 
 #include "collectors/trace_file.hpp"
+#include "collectors/units.hpp"
 #include "generator/plan_book.hpp"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ void add_senders(SwitchPortResult& result, const std::vector<std::vector<double>
 /// The line rate; when it is not known, the most that any bin saw.
 double line_bytes_per_bin(const RunRecord& record, const std::map<std::string, std::vector<double>>& bins) {
     if (record.line_rate)
-        return record.line_rate->bytes_per_second() * std::chrono::duration<double>(bin_length).count();
+        return record.line_rate->bytes_per_second() * collectors::in_seconds(bin_length);
     double most = 0;
     for (const auto& [host, values] : bins)
         for (const double value : values)

@@ -1,5 +1,7 @@
 #include "generator/transport.hpp"
 
+#include "collectors/units.hpp"
+
 #include <asio/awaitable.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -255,7 +257,7 @@ private:
     }
 
     std::string missing() const {
-        const auto seconds = std::chrono::duration<double>(Clock::now() - started_).count();
+        const auto seconds = collectors::in_seconds(Clock::now() - started_);
         const Endpoint& own = endpoint(self_);
         std::string text;
         for (const auto& [peer, lanes] : missing_lanes(peers_.outgoing, connections_.outgoing)) {

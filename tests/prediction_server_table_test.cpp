@@ -1,4 +1,5 @@
 #include "collectors/burstiness.hpp"
+#include "collectors/units.hpp"
 #include "generator/prediction.hpp"
 
 #include <algorithm>
@@ -54,10 +55,6 @@ enum class Order {
     one_by_one  ///< the next push after the last pull, as one communicator does it
 };
 
-double seconds(nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
-
 /// The table's formulas: each worker pushes its s bytes in turn, n s / C in all; then the server sends n s.
 Signal signal(const Profile& profile, const Workload& workload, const TableRow& row, Order order) {
     Signal result;
@@ -67,7 +64,7 @@ Signal signal(const Profile& profile, const Workload& workload, const TableRow& 
         const auto bytes = static_cast<double>(bucket.bytes);
         const double worker = bytes / row.bytes_per_second();
         const double all = row.ranks * worker;
-        const double start = std::max(seconds(bucket.ready_after), free);
+        const double start = std::max(collectors::in_seconds(bucket.ready_after), free);
         const double pull = order == Order::one_by_one || !row.is_server_view || result.bursts.empty()
                                 ? start + all
                                 : std::max(start + all, result.bursts.back().end);
@@ -78,8 +75,8 @@ Signal signal(const Profile& profile, const Workload& workload, const TableRow& 
         free = start + (order == Order::one_by_one ? 2 : 1) * all;
         last = pull + all;
     }
-    const double backward_end = seconds(profile.compute.forward + profile.compute.backward);
-    result.period = std::max(last, backward_end) + seconds(profile.compute.optimizer);
+    const double backward_end = collectors::in_seconds(profile.compute.forward + profile.compute.backward);
+    result.period = std::max(last, backward_end) + collectors::in_seconds(profile.compute.optimizer);
     return result;
 }
 
@@ -144,7 +141,7 @@ TEST_CASE("prediction agrees with the analytic model in all its server configura
         const auto readings =
             collectors::readings(predicted_trace(prediction, ranks), collectors::Direction::tx);
         const auto curve = collectors::burstiness_curve(readings, table_windows);
-        const double period = seconds(prediction.iteration_mean);
+        const double period = collectors::in_seconds(prediction.iteration_mean);
         CHECK(period == Approx(one_by_one.period).epsilon(1e-4));
         double later = 0; // D
         for (std::size_t i = 0; i + 1 < workload.later_iterations.size(); ++i)
@@ -155,7 +152,7 @@ TEST_CASE("prediction agrees with the analytic model in all its server configura
 
         bool agrees = std::abs(1e3 * period - row.iteration_ms) <= 0.01 * row.iteration_ms + 0.101;
         for (std::size_t i = 0; i < table_windows.size(); ++i) {
-            const double tau = seconds(table_windows[i]);
+            const double tau = collectors::in_seconds(table_windows[i]);
             const double rounding = 0.005 + 0.001 * row.ratios[i]; // 2 decimals; compute time
             CHECK(std::abs(most_bytes(overlapped, tau) / (tau * overlapped.mean()) - row.ratios[i]) <=
                   rounding);

@@ -1,4 +1,5 @@
 #include "collectors/burstiness.hpp"
+#include "collectors/units.hpp"
 #include "generator/prediction.hpp"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ TEST_CASE("prediction agrees with the analytic model in all its ring configurati
             // E_table = v tau, and the excess is at most a / tau; E <= C tau bounds it by a / s as well. At 1
             // ms that can be 3 %. Where a window covers several bursts, v a is small against them. Never less
             // than the table, but for rounding.
-            const double tau = std::chrono::duration<double>(windows[i]).count();
+            const double tau = collectors::in_seconds(windows[i]);
             const double allowed = i == 0 ? std::min(latency / tau, latency / step_seconds(row)) : 0.01;
             const double ratio = collectors::peak_to_mean(curve, curve.points[i]).estimate;
             const double rounding = 0.005 + 0.001 * row.ratios[i]; // 2 decimals; compute time

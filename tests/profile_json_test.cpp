@@ -119,6 +119,36 @@ TEST_CASE("an option sets its field and is named when the value is wrong", "[pro
           "test.json: /run: must be an object, is 5");
 }
 
+TEST_CASE("an option reaches into lists by JSON pointer", "[profile]") {
+    const std::string text = R"({"model": "resnet50", "compute": {"time": "1s",
+        "stragglers": [{"ranks": [0], "factor": 2}, {"ranks": [1], "factor": 3}]}})";
+    const std::string factor = "/compute/stragglers/1/factor";
+    CHECK(parse(text, {{factor, "4", "--set " + factor}}).stragglers.at(1).factor == 4);
+    CHECK(parse(text, {{factor, "4", "--set " + factor}}).stragglers.at(0).factor == 2);
+    CHECK_THAT(error_of(text, {{factor, "0.5", "--set " + factor}}),
+               Catch::Matchers::StartsWith("--set /compute/stragglers/1/factor: must be at least 1"));
+    for (const std::string index : {"2", "-1", "-", "01", "x"}) {
+        const std::string list = "/compute/stragglers/" + index;
+        for (const std::string& pointer : {list, list + "/factor"}) {
+            CHECK(error_of(text, {{pointer, "4", "--set"}}) ==
+                  "test.json: " + list + ": the list has 2 elements, counted from 0");
+        }
+    }
+}
+
+TEST_CASE("two options that set the same field, and one that sets none, are refused", "[profile]") {
+    CHECK(error_of(rich, {{"/run/seed", "1", "--set /run/seed"}, {"/run/seed", "2", "--set /run/seed"}}) ==
+          "--set /run/seed: set twice");
+    CHECK(error_of(rich, {{"/run/seed", "1", "--seed"}, {"/run/seed", "2", "--set /run/seed"}}) ==
+          "--set /run/seed: set twice, by --seed too");
+    for (const std::string pointer : {"", "seed", "/run/~2"}) {
+        CHECK(error_of(rich, {{pointer, "1", "--set"}}) ==
+              "--set: sets no field of a profile: \"" + pointer + '"');
+    }
+    CHECK_THAT(error_of(rich, {{"/run/a~1b", "1", "--set"}}),
+               Catch::Matchers::Contains("unknown key \"a/b\""));
+}
+
 TEST_CASE("an option replaces the other ways in which the profile says the same", "[profile]") {
     CHECK(parse(rich, {{"/compute/time", "\"100ms\"", "--compute"}}).compute.total() == 100ms);
     CHECK(parse(rich, {{"/network/stall_timeout", "\"9s\"", "--stall"}}).network.stall_timeout == 9s);

@@ -1,5 +1,6 @@
 #include "tools/plan_report.hpp"
 
+#include "collectors/units.hpp"
 #include "generator/bus_bandwidth.hpp"
 #include "generator/profile_ranks.hpp"
 
@@ -124,7 +125,7 @@ void add_burstiness(PlanReport& report) {
 } // namespace
 
 double BandwidthEstimate::algorithm_bytes_per_second() const {
-    return static_cast<double>(kind.bytes) / std::chrono::duration<double>(time).count();
+    return static_cast<double>(kind.bytes) / collectors::in_seconds(time);
 }
 
 double BandwidthEstimate::bus_bytes_per_second() const {
