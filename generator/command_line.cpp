@@ -38,10 +38,11 @@ void add_field_options(FieldOptions& options) {
                  "End after the iteration in which this time has passed: 60s, 10min");
     options.flag("--verify", "/run/verify", "Carry real float32 sums and check every element (slower)");
     options.flag("--dry-run", "/run/dry_run", "Print settings, bytes, memory and disk; send nothing");
-    options.text(
+    options.list(
         "--iface", "/network/interfaces",
-        "Interface by name (eth0), prefix (eth*) or network (10.0.0.0/8); default: the one by which the "
-        "other hosts are reached, lo on one host");
+        "Interface by name (eth0), prefix (eth*) or network (10.0.0.0/8), or a list, of which each host "
+        "takes the first that it has: eth2,ens1; default: the one by which the other hosts are reached, "
+        "lo on one host");
     options.text("--ports", "/network/ports", "Ports to listen on: one per rank of a host, e.g. 20000-20007");
     options.text("--congestion-control", "/network/congestion_control",
                  "TCP congestion control of the data connections; default: the kernel's");

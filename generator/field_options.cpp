@@ -13,6 +13,17 @@ std::string text_value(const std::string& value) {
     return json(value).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+/// `eth0,eth1` is a list.
+std::string list_value(const std::string& value) {
+    json list = json::array();
+    std::size_t begin = 0;
+    for (std::size_t comma = 0; comma != std::string::npos; begin = comma + 1) {
+        comma = value.find(',', begin);
+        list.push_back(value.substr(begin, comma - begin));
+    }
+    return list.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
 /// JSON stays JSON (a number, true, a list); everything else is text.
 std::string json_value(const std::string& value) {
     return json::accept(value) ? value : text_value(value);
@@ -30,6 +41,10 @@ Override setting(const std::string& text) {
 
 void FieldOptions::text(const std::string& option, const std::string& pointer, const std::string& help) {
     add(option, pointer, help, text_value);
+}
+
+void FieldOptions::list(const std::string& option, const std::string& pointer, const std::string& help) {
+    add(option, pointer, help, list_value);
 }
 
 void FieldOptions::number(const std::string& option, const std::string& pointer, const std::string& help) {

@@ -22,6 +22,8 @@ public:
 
     /// The value is text for the profile, whatever it looks like: 60s, 100Gbit, 20000-20007.
     void text(const std::string& option, const std::string& pointer, const std::string& help);
+    /// The value is a list of texts, separated by commas.
+    void list(const std::string& option, const std::string& pointer, const std::string& help);
     /// The value should be a number; anything else goes on as it is, and the profile refuses it.
     void number(const std::string& option, const std::string& pointer, const std::string& help);
     void flag(const std::string& option, const std::string& pointer, const std::string& help);

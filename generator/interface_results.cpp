@@ -2,6 +2,7 @@
 
 #include "collectors/burstiness.hpp"
 #include "collectors/trace_file.hpp"
+#include "collectors/units.hpp"
 #include "generator/plan_book.hpp"
 
 #include <algorithm>
@@ -17,6 +18,8 @@ using collectors::Direction;
 constexpr double surprising_surplus = 0.08;
 /// More than the samples at the ends of the measured iterations can miss.
 constexpr double surprising_deficit = 0.1;
+/// Of the measured time, beside two sampling intervals.
+constexpr double surprising_cut = 0.05;
 
 struct Span {
     nanoseconds from{0};
@@ -80,6 +83,15 @@ std::string count_warning(const InterfaceResult& result) {
             "NO METRICS OF {}: {} samples in the measured iterations; give a shorter --interval "
             "or more iterations",
             where, summary.quality.samples);
+    const double measured = collectors::in_seconds(result.to - result.from);
+    const double recorded = collectors::in_seconds(summary.quality.span);
+    if (measured - recorded >
+        surprising_cut * measured + 2 * collectors::in_seconds(summary.quality.achieved_interval.p99))
+        return fmt::format(
+            "TRACE OF {} IS INCOMPLETE: it holds {} of the {} that were measured; its metrics and "
+            "bytes are those of this part, which the payload is not",
+            where, collectors::format_duration(summary.quality.span),
+            collectors::format_duration(result.to - result.from));
     if (counted > payload * (1 + surprising_surplus) + 1e6)
         return fmt::format("OTHER TRAFFIC ON {}: it {}", where, both);
     if (counted < payload * (1 - surprising_deficit))
@@ -96,6 +108,8 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
     const std::uint32_t last = statistics.finished_iterations;
     const std::uint32_t first = statistics.measured_iterations > 0 ? warmup : 0;
     std::vector<InterfaceResult> results;
+    if (first < warmup && last > 0)
+        warnings.push_back("NO ITERATION AFTER WARM-UP: THE METRICS INCLUDE IT");
     for (const InterfaceTrace& each : traces) {
         const collectors::Trace trace = collectors::read_trace(each.file);
         const Timeline& timeline = timelines.at(static_cast<std::size_t>(each.ranks.front()));
@@ -105,8 +119,6 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
                                            trace.info.interface, trace.info.host));
             continue;
         }
-        if (first < warmup)
-            warnings.push_back("NO ITERATION AFTER WARM-UP: THE METRICS INCLUDE IT");
         for (const Direction direction : {Direction::tx, Direction::rx}) {
             InterfaceResult result;
             const auto windows = collectors::standard_windows();

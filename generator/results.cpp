@@ -266,7 +266,11 @@ int publish(const RunRecord& record, const RunDirectory& directory, bool all_kep
     // A full disk must not take the text from the terminal.
     const bool labelled = written(directory, "run.json", json);
     const bool exported = written(directory, "metrics.prom", prometheus_text(record));
-    fmt::print("{}", record.profile.run.json ? json : result_text(record, directory.path().string()));
+    if (record.profile.run.json)
+        fmt::print("{}", json);
+    else
+        fmt::print("{}kept in {}: {}\n", result_text(record, directory.path().string()),
+                   directory.path().string(), fmt::join(directory.kept(), ", "));
     std::fflush(stdout);
     if (!record.error.empty())
         fmt::print(stderr, "gradburst: {}\n", record.error);

@@ -3,6 +3,7 @@
 #include "collectors/file_output.hpp"
 #include "generator/failure.hpp"
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <ctime>
@@ -17,6 +18,8 @@ namespace generator {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::array contents{"run.json", "timeline.csv", "nic", "metrics.prom"};
 
 void require_writable(const fs::path& folder) {
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
@@ -40,7 +43,7 @@ RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
             throw UserError(fmt::format(
                 "--out {}: holds a run already; give another folder, or --overwrite to replace it",
                 path.string()));
-        for (const char* name : {"run.json", "timeline.csv", "metrics.prom", "nic"})
+        for (const char* name : contents)
             fs::remove_all(path / name, error);
     }
     fs::create_directories(path / "nic", error);
@@ -79,6 +82,15 @@ void RunDirectory::write(const std::string& name, std::string_view content) cons
     fs::rename(beside, target, error);
     if (error)
         throw std::system_error(error, "rename " + beside.string());
+}
+
+std::vector<std::string> RunDirectory::kept() const {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (const char* name : contents)
+        if (fs::exists(path_ / name, error))
+            names.push_back(fs::is_directory(path_ / name, error) ? fmt::format("{}/", name) : name);
+    return names;
 }
 
 std::string default_run_directory() {

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace generator {
 
@@ -20,6 +21,9 @@ public:
     /// Writes beside, then renames: whoever reads sees the old file or the new one, whole. Throws
     /// std::system_error that names the file.
     void write(const std::string& name, std::string_view content) const;
+
+    /// The names of what is there.
+    std::vector<std::string> kept() const;
 
 private:
     explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}

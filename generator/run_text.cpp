@@ -268,7 +268,6 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     text += "\n";
     for (const std::string& warning : record.warnings)
         fmt::format_to(append, "WARNING: {}\n", warning);
-    fmt::format_to(append, "kept in {}: run.json, timeline.csv, nic/, metrics.prom\n", out);
     return text;
 }
 

@@ -37,7 +37,7 @@ const std::vector<Option> options{
     {"--seed", "7", "/run/seed", "7"},
     {"--verify", nullptr, "/run/verify", "true"},
     {"--dry-run", nullptr, "/run/dry_run", "true"},
-    {"--iface", "eth*", "/network/interfaces", "\"eth*\""},
+    {"--iface", "eth*,10.0.0.0/8", "/network/interfaces", "[\"eth*\",\"10.0.0.0/8\"]"},
     {"--ports", "42000-42007", "/network/ports", "\"42000-42007\""},
     {"--algorithm", "server", "/collective/algorithm", "\"server\""},
     {"--service", "sequenced", "/collective/service", "\"sequenced\""},

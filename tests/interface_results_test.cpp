@@ -89,6 +89,13 @@ TEST_CASE("a count that does not fit the payload is warned about", "[interface_r
     result.summary.quality.samples = 1;
     CHECK(warning(0).find("NO METRICS OF eth0 tx OF node-a: 1 samples") == 0);
     result.summary.quality.samples = 1'000;
+    result.to = 2s; // the disk was full after a second
+    result.summary.quality.span = 1s;
+    CHECK(warning(50'000'000) ==
+          "TRACE OF eth0 tx OF node-a IS INCOMPLETE: it holds 1 s of the 2 s that were "
+          "measured; its metrics and bytes are those of this part, which the payload is not");
+    result.summary.quality.span = 1900ms;
+    CHECK(warning(100'000'000).empty());
     result.payload_bytes = 0; // a lone rank
     CHECK(warning(0).empty());
     CHECK(warning(900'000).empty()); // an ssh session is no news

@@ -120,8 +120,9 @@ TEST_CASE("an option sets its field and is named when the value is wrong", "[pro
 }
 
 TEST_CASE("an option reaches into lists by JSON pointer", "[profile]") {
-    const std::string text = R"({"model": "resnet50", "compute": {"time": "1s",
-        "stragglers": [{"ranks": [0], "factor": 2}, {"ranks": [1], "factor": 3}]}})";
+    const std::string text =
+        R"({"gradients": {"bucketing": "explicit", "buckets": [{"bytes": 7, "ready_after": "1ms"}]},
+        "run": {"iterations": 2}, "compute": {"time": "1s", "stragglers": [{"ranks": [0], "factor": 2}, {"ranks": [1], "factor": 3}]}})";
     const std::string factor = "/compute/stragglers/1/factor";
     CHECK(parse(text, {{factor, "4", "--set " + factor}}).stragglers.at(1).factor == 4);
     CHECK(parse(text, {{factor, "4", "--set " + factor}}).stragglers.at(0).factor == 2);
@@ -146,7 +147,7 @@ TEST_CASE("two options that set the same field, and one that sets none, are refu
               "--set: sets no field of a profile: \"" + pointer + '"');
     }
     CHECK_THAT(error_of(rich, {{"/run/a~1b", "1", "--set"}}),
-               Catch::Matchers::Contains("unknown key \"a/b\""));
+               Catch::Matchers::StartsWith("--set: unknown key"));
 }
 
 TEST_CASE("an option replaces the other ways in which the profile says the same", "[profile]") {

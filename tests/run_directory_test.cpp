@@ -54,8 +54,10 @@ TEST_CASE("a run directory is made with all folders above it", "[run_directory]"
     const RunDirectory directory = RunDirectory::create(scratch / "a/b/run", false);
     CHECK(directory.path() == scratch / "a/b/run");
     CHECK(fs::is_directory(scratch / "a/b/run/nic"));
+    CHECK(directory.kept() == std::vector<std::string>{"nic/"});
     directory.write("run.json", "{}\n");
     directory.write("nic/x.csv", "1\n");
+    CHECK(directory.kept() == std::vector<std::string>{"run.json", "nic/"});
     CHECK(content(scratch / "a/b/run/run.json") == "{}\n");
     CHECK(content(scratch / "a/b/run/nic/x.csv") == "1\n");
 }
