@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <sys/socket.h>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace generator {
@@ -50,15 +51,29 @@ Elements chunk_of(const Held& held, std::size_t position) {
             static_cast<std::size_t>(range.bytes / sizeof(float))};
 }
 
+/// Calls visit(first element, its place in Values, count) for pieces of `range` that do not wrap in Values.
+void for_periods(Elements range, auto visit) {
+    const std::size_t end = range.first + range.count;
+    for (std::size_t first = range.first; first < end;) {
+        const std::size_t phase = first % value_period;
+        const std::size_t count = std::min(value_period - phase, end - first);
+        visit(first, phase, count);
+        first += count;
+    }
+}
+
 class VerifiedPayload : public Payload {
 public:
     VerifiedPayload(int rank, int world_size, const Workload& workload)
         : rank_(rank), world_size_(world_size), workload_(workload) {}
 
     void prepare(std::uint32_t iteration, const IterationSchedule& schedule) override {
-        held_.clear();
+        // Memory is kept from one iteration to the next: fresh pages cost several times what the sums do.
+        std::map<std::uint32_t, Held> before = std::exchange(held_, {});
         for (const Bucket& bucket : schedule.buckets) {
             Held& held = held_[bucket.number];
+            if (const auto old = before.find(bucket.number); old != before.end())
+                held.elements = std::move(old->second.elements);
             held.bucket = bucket;
             held.members = workload_.groups.at(bucket.group).members_with(rank_, world_size_);
             held.position = static_cast<std::size_t>(
@@ -121,14 +136,20 @@ private:
         const std::uint64_t bytes =
             buffer_bytes(workload_.call(collective, held.bucket.bytes, held.members),
                          static_cast<int>(held.position), static_cast<int>(held.members.size()));
-        held.elements.assign(static_cast<std::size_t>(bytes / sizeof(float)), not_received);
+        held.elements.resize(static_cast<std::size_t>(bytes / sizeof(float)));
         Elements contributed{0, held.size()};
         if (collective == Collective::all_gather)
             contributed = chunk;
         if ((collective == Collective::broadcast || collective == Collective::send) && !root)
             contributed.count = 0;
-        for (std::size_t i = contributed.first; i < contributed.first + contributed.count; ++i)
-            held.elements[i] = own[i % value_period];
+        const auto begin = held.elements.begin() + static_cast<std::ptrdiff_t>(contributed.first);
+        const auto end = begin + static_cast<std::ptrdiff_t>(contributed.count);
+        std::fill(held.elements.begin(), begin, not_received);
+        std::fill(end, held.elements.end(), not_received);
+        for_periods(contributed, [&](std::size_t first, std::size_t phase, std::size_t count) {
+            std::copy_n(own.begin() + static_cast<std::ptrdiff_t>(phase), count,
+                        held.elements.begin() + static_cast<std::ptrdiff_t>(first));
+        });
     }
 
     void check_bucket(const Held& held, std::uint32_t iteration) const {
@@ -169,12 +190,19 @@ private:
     /// Elements `range` of the bucket, which lie `shift` further in memory, must be as `values` says.
     void require(const Held& held, std::uint32_t iteration, Elements range, std::size_t shift,
                  const Values& values) const {
-        for (std::size_t i = range.first; i < range.first + range.count; ++i)
-            if (held.elements[shift + i] != values[i % value_period])
-                throw std::runtime_error(fmt::format(
-                    "verify: rank {}, iteration {}, bucket {} ({}), element {} is {}, should be {}", rank_,
-                    iteration, held.bucket.number, collective_name(held.bucket.collective), i,
-                    held.elements[shift + i], values[i % value_period]));
+        for_periods(range, [&](std::size_t first, std::size_t phase, std::size_t count) {
+            const float* const found = held.elements.data() + shift + first;
+            const float* const expected = values.data() + phase;
+            if (std::memcmp(found, expected, count * sizeof(float)) ==
+                0) // neither zeros nor NaNs are expected
+                return;
+            const auto wrong =
+                static_cast<std::size_t>(std::mismatch(found, found + count, expected).first - found);
+            throw std::runtime_error(
+                fmt::format("verify: rank {}, iteration {}, bucket {} ({}), element {} is {}, should be {}",
+                            rank_, iteration, held.bucket.number, collective_name(held.bucket.collective),
+                            first + wrong, found[wrong], expected[wrong]));
+        });
     }
 
     int rank_;
