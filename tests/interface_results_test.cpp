@@ -4,6 +4,7 @@
 #include <vector>
 
 using namespace generator;
+using namespace std::chrono_literals;
 using collectors::Direction;
 
 namespace {
