@@ -2,6 +2,7 @@
 # Bursts of one job do not collide at a switch port, unless all workers push to one server at once.
 # collision_test.sh TESTBED GRADBURST PROFILES. Exit code 77 = skipped, with a reason.
 set -uo pipefail
+PATH=$PATH:/usr/sbin:/sbin
 
 testbed=$(readlink -f "${1:?path of testbed}")
 gradburst=$(readlink -f "${2:?path of gradburst}")

@@ -80,12 +80,13 @@ JSON
   stopped int long.json "SIGINT to mpirun" mpirun INT
   stopped twice long.json "Ctrl-C, pressed twice," group INT again 0.1
   stopped bucket huge.json "Ctrl-C amid a bucket" group INT
-  local delays=(0.1 0.3 0.6)
+  local delays=(0.1 0.3 0.6) iterations=300
   if [[ -z ${GRADBURST_SANITIZE:-} ]]; then # the same code; when it runs is what differs, and that is not for slow programs
     stopped term long.json "SIGTERM to mpirun" mpirun TERM
     stopped ctrl-c long.json "Ctrl-C" group INT
     stopped gap few.json "Ctrl-C in a compute gap" group INT
     delays=(0.05 0.1 0.15 0.2 0.25 0.3 0.35 0.4 0.5 0.6)
+    iterations=900
   fi
   for delay in "${delays[@]}"; do
     launch "start-$delay" long.json
@@ -93,17 +94,17 @@ JSON
     check "start-$delay: not a success" waits_for_failure
     check "start-$delay: nothing is left, or run.json says interrupted" nothing_or_interrupted "start-$delay"
   done
-  # Some 300,000 samples: their metrics take longer than a stop leaves.
-  launch results smoke --iterations 900 --interval 20us
+  # Some 300,000 samples, 100,000 for slow programs: their metrics take longer than a stop leaves.
+  launch results smoke --iterations "$iterations" --interval 20us
   comes_true bash -c 'grep -q "\"complete\": true" results/nic/*.json'
   # On a loaded machine there are fewer samples, and the run may be over before the signal: 3.
   gone_in_time_or_over() { gone_in_time "$@" || (($? == 3)); }
   check "Ctrl-C while the metrics are computed ends all ranks within 1 s" gone_in_time_or_over results group INT
   wait "$mpirun_pid" 2>/dev/null
   check "results: run.json tells what it has" json results/run.json \
-    'r["iterations"]["count"] == 900 and (r["status"] == "complete" and r["interfaces"] or
+    'r["iterations"]["count"] == '"$iterations"' and (r["status"] == "complete" and r["interfaces"] or
      r["status"] == "interrupted" and any("NO METRICS" in each for each in r["warnings"]))'
-  check "results: the timeline is whole" lines results/timeline.csv 3601
+  check "results: the timeline is whole" lines results/timeline.csv $((4 * iterations + 1))
 }
 
 killed_ranks() {

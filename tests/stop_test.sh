@@ -3,6 +3,7 @@
 # hosts. mpirun tells the ranks of its own host at once; the other hosts hear of it from these ranks, not from mpirun.
 # stop_test.sh TESTBED GRADBURST. Exit code 77 = skipped, with a reason.
 set -uo pipefail
+PATH=$PATH:/usr/sbin:/sbin
 
 testbed=$(readlink -f "${1:?path of testbed}")
 gradburst=$(readlink -f "${2:?path of gradburst}")

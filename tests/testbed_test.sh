@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests of tools/testbed with real namespaces: testbed_test.sh [TESTBED]. Exit code 77 = skipped, with a reason.
 set -uo pipefail
+PATH=$PATH:/usr/sbin:/sbin
 
 testbed=$(readlink -f "${1:-$(dirname "$0")/../tools/testbed}")
 here=$(dirname "$(readlink -f "$0")")
@@ -56,6 +57,8 @@ up_status_exec() {
   check "up twice says that it is up" prints "is up already"
   check "up with other settings is refused" exits_with 2 tb up --hosts 4 --rate 1gbit
   check "the refusal says what to do" prints "down --name $name"
+  check "a user's PATH, without /usr/sbin, is enough" exits_with 0 \
+    env PATH=/usr/local/bin:/usr/bin:/bin "$testbed" status --name "$name"
   check "status succeeds" exits_with 0 tb status
   check "status shows the shaper that the kernel has" grep -qE "^${name}3 +10\.77\.0\.4 +eth0 +500Mbit +68Kb .* p3 " "$work/output"
   check "exec runs under the host's name" exits_with 0 tb exec "${name}2" hostname
