@@ -1,6 +1,7 @@
 #include "collectors/commands.hpp"
 #include "collectors/interfaces.hpp"
 #include "collectors/trace_file.hpp"
+#include "collectors/wrapped_text.hpp"
 
 #include <exception>
 #include <functional>
@@ -256,6 +257,14 @@ CLI::App* add_sum(CLI::App& app, SumOptions& options) {
     return command;
 }
 
+/// CLI11 breaks no lines.
+void wrap_help(CLI::App& app) {
+    constexpr std::size_t help_width = 100; // columns
+    for (CLI::Option* const option : app.get_options())
+        option->description(collectors::wrapped(option->get_description(),
+                                                help_width - app.get_formatter()->get_column_width()));
+}
+
 CLI::App* add_export(CLI::App& app, ExportSettings& settings) {
     CLI::App* command =
         app.add_subcommand("export", "Write a trace in the other format: binary as CSV, or back.");
@@ -280,6 +289,8 @@ int run(int argc, char** argv) {
     const CLI::App* sum_app = add_sum(app, sum);
     ExportSettings exported;
     const CLI::App* export_app = add_export(app, exported);
+    for (CLI::App* const command : app.get_subcommands(nullptr))
+        wrap_help(*command);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {

@@ -71,7 +71,7 @@ struct Decimal {
     std::string_view unit; ///< what follows the number
 };
 
-Decimal split_number(std::string_view whole_text) {
+Decimal split_number(std::string_view whole_text, std::string_view examples) {
     const std::string_view text = trimmed(whole_text);
     if (text.starts_with('-'))
         refuse(whole_text, "must not be negative");
@@ -94,7 +94,7 @@ Decimal split_number(std::string_view whole_text) {
         number.decimals += point ? 1 : 0;
     }
     if (!any_digit)
-        refuse(whole_text, "is not a number");
+        refuse(whole_text, fmt::format("is not a number with a unit; write for example {}", examples));
     number.unit = trimmed(text.substr(position));
     return number;
 }
@@ -141,19 +141,21 @@ std::string format_scaled(double value, std::span<const Unit> units) {
 } // namespace
 
 std::uint64_t parse_byte_size(std::string_view text) {
-    const Decimal number = split_number(text);
-    return parse_with_units(text, lower_case(number.unit), number, byte_units, "bytes",
-                            "4096, 64k, 25MiB, 1.5MB");
+    constexpr std::string_view examples = "4096, 64k, 25MiB, 1.5MB";
+    const Decimal number = split_number(text, examples);
+    return parse_with_units(text, lower_case(number.unit), number, byte_units, "bytes", examples);
 }
 
 std::chrono::nanoseconds parse_duration(std::string_view text) {
-    const Decimal number = split_number(text);
-    return std::chrono::nanoseconds(static_cast<std::int64_t>(parse_with_units(
-        text, lower_case(number.unit), number, duration_units, "nanoseconds", "500us, 112ms, 1.5s, 2min")));
+    constexpr std::string_view examples = "500us, 112ms, 1.5s, 2min";
+    const Decimal number = split_number(text, examples);
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(
+        parse_with_units(text, lower_case(number.unit), number, duration_units, "nanoseconds", examples)));
 }
 
 BitRate parse_bit_rate(std::string_view text) {
-    const Decimal number = split_number(text);
+    constexpr std::string_view examples = "10Mbit, 2.5Gbit, 100Gbit";
+    const Decimal number = split_number(text, examples);
     if (number.unit.ends_with("Bps") || number.unit.ends_with("B/s"))
         refuse(text, "is in bytes per second; give bits per second, for example 100Gbit");
     std::string unit = lower_case(number.unit);
@@ -161,8 +163,7 @@ BitRate parse_bit_rate(std::string_view text) {
         unit.replace(unit.size() - 3, 3, "bit");
     else if (unit.ends_with("bit/s"))
         unit.resize(unit.size() - 2);
-    return BitRate{
-        parse_with_units(text, unit, number, rate_units, "bits per second", "10Mbit, 2.5Gbit, 100Gbit")};
+    return BitRate{parse_with_units(text, unit, number, rate_units, "bits per second", examples)};
 }
 
 std::string format_bytes(double bytes) {

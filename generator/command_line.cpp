@@ -25,30 +25,35 @@ constexpr const char* closing =
   mpirun -n 4 gradburst resnet50 --dry-run
       Show the effective settings, the bytes of a run and what it takes; send nothing.
 
+An option sets a field of the profile. Without it the profile's value holds, and without one there the default
+of profiles/README.md; the settings that a run prints say what holds. TIME is 500us, 112ms, 60s, 10min; RATE is
+10Mbit, 2.5Gbit, 100Gbit.
+
 Exit codes: 0 good; 1 something failed (a peer, the network, a disk); 2 a mistake in profile or options;
 130 stopped by a signal. Profiles are explained in profiles/README.md; `gradburst-profile` lists, shows and
 checks them, `gradburst-plan` predicts a run, `gradburst-collect` records a NIC without MPI.)";
 
 void add_field_options(FieldOptions& options) {
     add_traffic_options(options);
-    options.text("--line-rate", "/network/line_rate",
+    options.text("--line-rate RATE", "/network/line_rate",
                  "Rate of the links, where the interface does not know it; scales bytes by line rate / "
                  "reference rate of the profile");
-    options.text("--duration", "/run/duration",
+    options.text("--duration TIME", "/run/duration",
                  "End after the iteration in which this time has passed: 60s, 10min");
     options.flag("--verify", "/run/verify", "Carry real float32 sums and check every element (slower)");
     options.flag("--dry-run", "/run/dry_run", "Print settings, bytes, memory and disk; send nothing");
     options.list(
-        "--iface", "/network/interfaces",
+        "--iface NAMES", "/network/interfaces",
         "Interface by name (eth0), prefix (eth*) or network (10.0.0.0/8), or a list, of which each host "
         "takes the first that it has: eth2,ens1; default: the one by which the other hosts are reached, "
         "lo on one host");
-    options.text("--ports", "/network/ports", "Ports to listen on: one per rank of a host, e.g. 20000-20007");
-    options.text("--congestion-control", "/network/congestion_control",
+    options.text("--ports PORT-PORT", "/network/ports",
+                 "Ports to listen on: one per rank of a host, e.g. 20000-20007");
+    options.text("--congestion-control NAME", "/network/congestion_control",
                  "TCP congestion control of the data connections; default: the kernel's");
-    options.text("--interval", "/sampling/interval",
+    options.text("--interval TIME", "/sampling/interval",
                  "Of the NIC counters: 500us resolves windows from 5 ms on");
-    options.text("--out", "/run/out", "Run directory; default: gradburst-<UTC time>");
+    options.text("--out FOLDER", "/run/out", "Run directory; default: gradburst-<UTC time>");
     options.flag("--overwrite", "/run/overwrite", "Replace a run that is in --out");
     options.flag("--json", "/run/json", "Print run.json, or the dry run as JSON, instead of text");
 }

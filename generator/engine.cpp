@@ -80,7 +80,7 @@ asio::awaitable<void> Engine::iterate() {
         payload_.prepare(iteration_, schedule_);
         const nanoseconds stalls = co_await compute(start);
         const Clock::time_point end = start + schedule_.compute + stalls;
-        payload_.check(iteration_);
+        checked_elements_ += payload_.check(iteration_);
         timeline_->iterations.push_back({iteration_, run_time(start), run_time(end)});
         if (settings_.on_iteration)
             settings_.on_iteration(timeline_->iterations.back());

@@ -56,6 +56,8 @@ public:
 
     /// In use on the outgoing connections, as the kernel says; empty when there are none.
     const std::string& congestion_control() const { return connections_.congestion_control; }
+    /// So far, in the payload; 0 unless it is one that is checked.
+    std::uint64_t checked_elements() const { return checked_elements_; }
     std::chrono::nanoseconds timer_margin() const { return timer_.margin(); }
 
 private:
@@ -93,6 +95,7 @@ private:
     Connections connections_;
     const std::vector<Endpoint>& endpoints_;
     Payload& payload_;
+    std::uint64_t checked_elements_ = 0;
     EngineSettings settings_;
     PreciseTimer timer_;
     PlanBook plans_;

@@ -1,5 +1,7 @@
 #include "generator/field_options.hpp"
 
+#include "collectors/wrapped_text.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,17 +11,22 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t help_width = 100; ///< columns
+
 std::string text_value(const std::string& value) {
     return json(value).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// `eth0,eth1` is a list.
+/// `eth0,eth1` is a list, and so is `eth0, eth1`.
 std::string list_value(const std::string& value) {
     json list = json::array();
     std::size_t begin = 0;
     for (std::size_t comma = 0; comma != std::string::npos; begin = comma + 1) {
         comma = value.find(',', begin);
-        list.push_back(value.substr(begin, comma - begin));
+        std::string name = value.substr(begin, comma - begin);
+        name.erase(0, name.find_first_not_of(' '));
+        name.erase(name.find_last_not_of(' ') + 1);
+        list.push_back(std::move(name));
     }
     return list.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -35,6 +42,15 @@ Override setting(const std::string& text) {
         throw UserError(fmt::format("--set {}: expected /pointer=value, e.g. /compute/time=180ms", text));
     const std::string pointer = text.substr(0, equals);
     return {pointer, json_value(text.substr(equals + 1)), "--set " + pointer};
+}
+
+/// CLI11 breaks no lines.
+void wrap_help(CLI::App& app) {
+    for (CLI::Option* const option : app.get_options())
+        option->description(collectors::wrapped(option->get_description(),
+                                                help_width - app.get_formatter()->get_column_width()));
+    for (CLI::App* const command : app.get_subcommands(nullptr))
+        wrap_help(*command);
 }
 
 } // namespace
@@ -53,10 +69,12 @@ void FieldOptions::number(const std::string& option, const std::string& pointer,
 
 void FieldOptions::add(const std::string& option, const std::string& pointer, const std::string& help,
                        ToJson to_json) {
-    values_.push_back({std::make_unique<std::optional<std::string>>(), pointer, option, to_json});
+    const std::size_t blank = option.find(' ');
+    const std::string name = option.substr(0, blank);
+    values_.push_back({std::make_unique<std::optional<std::string>>(), pointer, name, to_json});
     app_.add_option_function<std::string>(
-            option, [given = values_.back().given.get()](const std::string& value) { *given = value; }, help)
-        ->type_name("");
+            name, [given = values_.back().given.get()](const std::string& value) { *given = value; }, help)
+        ->type_name(option.substr(blank + 1));
 }
 
 void FieldOptions::flag(const std::string& option, const std::string& pointer, const std::string& help) {
@@ -68,7 +86,7 @@ void FieldOptions::flag(const std::string& option, const std::string& pointer, c
 void FieldOptions::any_field() {
     app_.add_option("--set", *settings_,
                     "Any field of the profile, e.g. --set /gradients/bucketing=per_tensor; may be repeated")
-        ->type_name("")
+        ->type_name("/FIELD=VALUE")
         ->allow_extra_args(false);
 }
 
@@ -83,25 +101,26 @@ std::vector<Override> FieldOptions::overrides() const {
 }
 
 void add_traffic_options(FieldOptions& options) {
-    options.number("--iterations", "/run/iterations", "How many iterations");
-    options.number("--warmup", "/run/warmup", "First iterations that statistics leave out");
-    options.number("--seed", "/run/seed",
+    options.number("--iterations N", "/run/iterations", "How many iterations");
+    options.number("--warmup N", "/run/warmup", "First iterations that statistics leave out");
+    options.number("--seed N", "/run/seed",
                    "For jitter: the same seed gives the same schedule on every machine");
-    options.text("--algorithm", "/collective/algorithm",
+    options.text("--algorithm NAME", "/collective/algorithm",
                  "ring, server, sharded_server, halving_doubling, double_binary_tree or hierarchical");
-    options.text("--service", "/collective/service",
+    options.text("--service NAME", "/collective/service",
                  "Of the server: sequenced (one worker after another) or incast (all at once)");
-    options.number("--server-rank", "/collective/server_rank", "Of the server: which rank it is");
-    options.number("--channels", "/collective/channels", "Parallel plans that share each bucket");
-    options.number("--sockets-per-channel", "/collective/sockets_per_channel",
+    options.number("--server-rank RANK", "/collective/server_rank", "Of the server: which rank it is");
+    options.number("--channels N", "/collective/channels", "Parallel plans that share each bucket");
+    options.number("--sockets-per-channel N", "/collective/sockets_per_channel",
                    "Connections that share each transfer of a channel");
-    options.number("--in-flight", "/collective/in_flight", "Collectives at the same time: NCCL 1, Gloo 2");
-    options.number("--scale-bytes", "/scale/bytes", "Multiply all sizes");
-    options.number("--scale-time", "/scale/time", "Multiply all times");
+    options.number("--in-flight N", "/collective/in_flight", "Collectives at the same time: NCCL 1, Gloo 2");
+    options.number("--scale-bytes FACTOR", "/scale/bytes", "Multiply all sizes");
+    options.number("--scale-time FACTOR", "/scale/time", "Multiply all times");
     options.any_field();
 }
 
 std::optional<std::string> parse_or_show(CLI::App& app, int argument_count, const char* const* arguments) {
+    wrap_help(app);
     try {
         app.parse(argument_count, arguments);
         return std::nullopt;

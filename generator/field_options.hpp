@@ -20,7 +20,8 @@ public:
     /// `app` must outlive this.
     explicit FieldOptions(CLI::App& app) : app_(app) {}
 
-    /// The value is text for the profile, whatever it looks like: 60s, 100Gbit, 20000-20007.
+    /// An option is given as help shows it: "--duration TIME". The value is text for the profile, whatever it
+    /// looks like: 60s, 100Gbit, 20000-20007.
     void text(const std::string& option, const std::string& pointer, const std::string& help);
     /// The value is a list of texts, separated by commas.
     void list(const std::string& option, const std::string& pointer, const std::string& help);

@@ -231,6 +231,7 @@ private:
             report.status = RunStatus::failed;
             report.error = error.what();
         }
+        report.checked_elements = engine_->checked_elements();
         if (report.status != RunStatus::complete)
             engine_.reset(); // the peers notice at once
         report.cpu_seconds = cpu_seconds() - cpu_before;
@@ -290,9 +291,9 @@ private:
             reports_.push_back(text ? std::optional(parse_rank_report(*text)) : std::nullopt);
         stop_switch_sampling(reports_[0]);
         add_reports(record_, reports_, workload_);
-        const bool all_kept = keep(record_, reports_, *directory_);
+        std::vector<std::string> unwritten = keep(record_, reports_, *directory_);
         add_metrics();
-        return publish(record_, *directory_, all_kept);
+        return publish(record_, *directory_, std::move(unwritten));
     }
 
     /// Results to rank 0, which reports; then all leave with its exit code, nobody earlier: once a rank has

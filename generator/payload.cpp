@@ -24,7 +24,7 @@ public:
         return discard_bytes(descriptor, most);
     }
 
-    void check(std::uint32_t) override {}
+    std::uint64_t check(std::uint32_t) override { return 0; }
 
 private:
     std::vector<std::byte> buffer_ = std::vector<std::byte>(hot_buffer_bytes, std::byte{0x55});

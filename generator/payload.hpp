@@ -29,8 +29,9 @@ public:
     virtual std::ptrdiff_t receive(int descriptor, std::uint32_t bucket, const Operation& operation,
                                    std::uint64_t done, std::uint64_t most) = 0;
 
-    /// Called when an iteration is over. Throws std::runtime_error when its results are wrong.
-    virtual void check(std::uint32_t iteration) = 0;
+    /// Called when an iteration is over. Returns how many elements were checked; throws std::runtime_error
+    /// when one is wrong.
+    virtual std::uint64_t check(std::uint32_t iteration) = 0;
 };
 
 /// Nobody looks at the bytes: sent from one buffer that stays in the cache, discarded in the kernel

@@ -68,32 +68,63 @@ Pointer pointer_of(const Override& change) {
     throw std::invalid_argument(change.option + ": sets no field of a profile: \"" + change.pointer + '"');
 }
 
-/// The element `key` of an object, where it is made if need be, or of a list.
-json& element(json& container, const std::string& key, const std::string& path, const Origin& origin) {
+bool is_index(const std::string& key) {
+    return key == "-" || key.find_first_not_of("0123456789") == std::string::npos;
+}
+
+/// The element `key` of a list, or of an object, which is made if need be.
+json& element(json& container, const std::string& key, const std::string& path, const Override& change,
+              Origin& origin) {
+    const auto refuse = [&](const std::string& reason) {
+        throw std::invalid_argument(change.option + ": " + reason);
+    };
     if (container.is_null()) {
+        if (is_index(key)) {
+            refuse(fmt::format("the profile has no list {0}; set the whole list, --set '{0}=[...]'", path));
+        }
         container = json::object();
+        origin.made.emplace(path, change.option);
     }
     if (container.is_object()) {
         return container[key];
     }
     if (!container.is_array()) {
-        throw std::invalid_argument(origin.name(path) + ": must be an object, is " + shown(container));
+        refuse(fmt::format("{}{} is {}, which has no fields", origin.file.empty() ? "" : origin.file + ": ",
+                           path, shown(container)));
     }
     for (std::size_t i = 0; i < container.size(); ++i) {
         if (key == std::to_string(i)) {
             return container[i];
         }
     }
-    throw std::invalid_argument(fmt::format("{}/{}: the list has {} elements, counted from 0",
-                                            origin.name(path), key, container.size()));
+    refuse(fmt::format("the list {} has {} element{}, counted from 0", path, container.size(),
+                       container.size() == 1 ? "" : "s"));
+    return container;
 }
 
-json& element(json& document, const Pointer& at, const Origin& origin) {
+json& element(json& document, const Pointer& at, const Override& change, Origin& origin) {
     if (at.empty()) {
         return document;
     }
     const Pointer container = at.parent_pointer();
-    return element(element(document, container, origin), at.back(), container.to_string(), origin);
+    return element(element(document, container, change, origin), at.back(), container.to_string(), change,
+                   origin);
+}
+
+/// Notes who sets what; nothing may be set by two options, be it as a part of something larger.
+void note(const Override& change, Origin& origin) {
+    for (const auto& [pointer, option] : origin.options) {
+        if (pointer == change.pointer) {
+            throw std::invalid_argument(change.option + ": set twice" +
+                                        (option == change.option ? "" : ", by " + option + " too"));
+        }
+        if (pointer.starts_with(change.pointer + '/') || change.pointer.starts_with(pointer + '/')) {
+            throw std::invalid_argument(fmt::format("{}: sets what {} sets too ({}); give one of them",
+                                                    change.option, option,
+                                                    std::max(pointer, change.pointer)));
+        }
+    }
+    origin.options[change.pointer] = change.option;
 }
 
 /// Removes from the section of `at` what a value there replaces.
@@ -134,23 +165,21 @@ void apply_overrides(json& document, std::span<const Override> overrides, Origin
         if (change.pointer == "/model/tensors") {
             throw std::invalid_argument(change.option + ": the tensor list can only be named in the profile");
         }
+        pointer_of(change);
+        note(change, origin);
+    }
+    for (const Override& change : overrides) {
         const Pointer at = pointer_of(change);
-        erase_replaced(element(document, at.parent_pointer(), origin), at);
+        erase_replaced(element(document, at.parent_pointer(), change, origin), at);
     }
     // Only now, so that one option does not remove what another has set.
     for (const Override& change : overrides) {
-        if (const auto before = origin.options.find(change.pointer); before != origin.options.end()) {
-            throw std::invalid_argument(
-                change.option + ": set twice" +
-                (before->second == change.option ? "" : ", by " + before->second + " too"));
-        }
-        json& field = element(document, pointer_of(change), origin);
+        json& field = element(document, pointer_of(change), change, origin);
         try {
             field = parse_json(change.json);
         } catch (const std::invalid_argument& error) {
             throw std::invalid_argument(change.option + ": " + error.what());
         }
-        origin.options[change.pointer] = change.option;
     }
 }
 

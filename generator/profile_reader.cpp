@@ -43,9 +43,15 @@ std::string shown(std::chrono::nanoseconds limit) {
 
 std::string Origin::name(const std::string& path) const {
     for (const auto& [pointer, option] : options) {
-        if (path == pointer || path.starts_with(pointer + '/')) {
+        if (path == pointer) {
             return option;
         }
+        if (path.starts_with(pointer + '/')) {
+            return option + ": " + path;
+        }
+    }
+    if (const auto found = made.find(path); found != made.end()) {
+        return found->second + ": " + path;
     }
     const std::string place = path.empty() ? "/" : path;
     return file.empty() ? place : file + ": " + place;
@@ -69,7 +75,9 @@ void ObjectReader::fail_below(std::string_view key, const std::string& below, co
 }
 
 const json* ObjectReader::raw(std::string_view key) {
-    known_.emplace_back(key);
+    if (std::find(known_.begin(), known_.end(), key) == known_.end()) {
+        known_.emplace_back(key);
+    }
     const auto found = object_->find(key);
     return found == object_->end() || found->is_null() ? nullptr : &*found;
 }

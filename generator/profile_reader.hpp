@@ -36,9 +36,11 @@ inline constexpr Range<std::uint64_t> rank_range{0, std::numeric_limits<std::int
 /// Where values come from, for messages: the file, or the option that set a field.
 struct Origin {
     std::string file;                           ///< empty: the message starts with the JSON path
-    std::map<std::string, std::string> options; ///< JSON path -> option
+    std::map<std::string, std::string> options; ///< JSON path -> option that set it
+    std::map<std::string, std::string> made; ///< JSON path -> option that needed this object around its field
 
-    /// `resnet50.json: /run/seed`, or `--seed` if an option set the field or something around it.
+    /// `resnet50.json: /run/seed`; `--seed` if an option set the field, `--set /run: /run/seed` if it set
+    /// something around it.
     std::string name(const std::string& path) const;
 };
 

@@ -28,6 +28,7 @@ std::string serialize(const RankReport& report) {
     json["congestion_control"] = report.congestion_control;
     json["clock_offset_ns"] = report.clock.offset.count();
     json["clock_uncertainty_ns"] = report.clock.uncertainty.count();
+    json["checked_elements"] = report.checked_elements;
     json["cpu_seconds"] = report.cpu_seconds;
     json["traffic_seconds"] = report.traffic_seconds;
     json["traces"] = nlohmann::json::array();
@@ -57,6 +58,7 @@ RankReport parse_rank_report(const std::string& text) {
     report.congestion_control = json.at("congestion_control");
     report.clock = {nanoseconds(json.at("clock_offset_ns").get<std::int64_t>()),
                     nanoseconds(json.at("clock_uncertainty_ns").get<std::int64_t>())};
+    report.checked_elements = json.at("checked_elements");
     report.cpu_seconds = json.at("cpu_seconds");
     report.traffic_seconds = json.at("traffic_seconds");
     for (const nlohmann::json& entry : json.at("traces")) {

@@ -24,9 +24,10 @@ struct RankReport {
     std::string error;
     std::optional<int> lost_peer; ///< that is the error: this peer left, and knows better why
     std::string congestion_control;
-    double cpu_seconds = 0;          ///< of the process, sampler included, from iteration 0 to the end
-    double traffic_seconds = 0;      ///< how long that was
-    ControlPlane::ClockOffset clock; ///< of the rank's host against rank 0's
+    std::uint64_t checked_elements = 0; ///< with --verify
+    double cpu_seconds = 0;             ///< of the process, sampler included, from iteration 0 to the end
+    double traffic_seconds = 0;         ///< how long that was
+    ControlPlane::ClockOffset clock;    ///< of the rank's host against rank 0's
     std::vector<RecordedTrace> traces;
 };
 

@@ -100,28 +100,42 @@ void warn_of_deviation(RunRecord& record) {
         }
 }
 
-/// False, and said on standard error, when the file could not be written.
-bool written(const RunDirectory& directory, const std::string& name, std::string_view content) {
+/// A file that cannot be written is said on standard error, once, and becomes one of the `unwritten`.
+void write(const RunDirectory& directory, const std::string& name, std::string_view content,
+           std::vector<std::string>& unwritten) {
     try {
         directory.write(name, content);
-        return true;
     } catch (const std::exception& error) {
+        if (std::find(unwritten.begin(), unwritten.end(), name) != unwritten.end())
+            return;
+        unwritten.push_back(name);
         fmt::print(stderr, "gradburst: {}\n", error.what());
-        return false;
     }
 }
 
-bool keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
-                        const RunDirectory& directory) {
-    bool kept = true;
+void keep_remote_traces(const std::vector<std::optional<RankReport>>& reports, const RunDirectory& directory,
+                        std::vector<std::string>& unwritten) {
     for (const std::optional<RankReport>& report : reports)
         if (report)
             for (const RecordedTrace& trace : report->traces)
-                if (!trace.csv.empty())
-                    kept = written(directory, trace.file, trace.csv) &&
-                           written(directory, collectors::sidecar_path(trace.file).string(), trace.sidecar) &&
-                           kept;
-    return kept;
+                if (!trace.csv.empty()) {
+                    write(directory, trace.file, trace.csv, unwritten);
+                    write(directory, collectors::sidecar_path(trace.file).string(), trace.sidecar, unwritten);
+                }
+}
+
+/// "kept in run: run.json, timeline.csv, nic/", and what is not as it should be there.
+std::string kept_text(const RunDirectory& directory, const std::vector<std::string>& unwritten) {
+    std::vector<std::string> whole = directory.kept();
+    const bool stale_record =
+        std::erase_if(whole, [&](const std::string& name) {
+            return std::find(unwritten.begin(), unwritten.end(), name) != unwritten.end();
+        }) > 0;
+    std::string text = fmt::format("kept in {}: {}\n", directory.path().string(), fmt::join(whole, ", "));
+    if (!unwritten.empty())
+        text += fmt::format("NOT WRITTEN: {}{}\n", fmt::join(unwritten, ", "),
+                            stale_record ? "; the run.json that is there is from before the metrics" : "");
+    return text;
 }
 
 std::vector<InterfaceTrace> traces_of(const RunRecord& record,
@@ -195,6 +209,7 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
     record.error = end.error;
     for (const std::optional<RankReport>& report : reports) {
         record.clocks.push_back(report ? report->clock : ControlPlane::ClockOffset{});
+        record.checked_elements += report ? report->checked_elements : 0;
         record.cpu.push_back(report ? rank_cpu(*report) : RankCpu{});
         if (report && !report->congestion_control.empty())
             record.congestion_control = report->congestion_control;
@@ -253,28 +268,30 @@ RunRecord without_metrics(RunRecord record, std::string_view why) {
     return record;
 }
 
-bool keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-          const RunDirectory& directory) {
-    const bool labelled =
-        written(directory, "run.json", run_json(without_metrics(record, "rank 0 was killed")));
-    const bool kept = written(directory, "timeline.csv", timeline_csv(timelines_of(reports)));
-    return keep_remote_traces(reports, directory) && kept && labelled;
+std::vector<std::string> keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+                              const RunDirectory& directory) {
+    std::vector<std::string> unwritten;
+    write(directory, "run.json",
+          run_json(without_metrics(record, "rank 0 was killed, or could not write (disk full?),")),
+          unwritten);
+    write(directory, "timeline.csv", timeline_csv(timelines_of(reports)), unwritten);
+    keep_remote_traces(reports, directory, unwritten);
+    return unwritten;
 }
 
-int publish(const RunRecord& record, const RunDirectory& directory, bool all_kept) {
+int publish(const RunRecord& record, const RunDirectory& directory, std::vector<std::string> unwritten) {
     const std::string json = run_json(record);
     // A full disk must not take the text from the terminal.
-    const bool labelled = written(directory, "run.json", json);
-    const bool exported = written(directory, "metrics.prom", prometheus_text(record));
+    write(directory, "run.json", json, unwritten);
+    write(directory, "metrics.prom", prometheus_text(record), unwritten);
     if (record.profile.run.json)
         fmt::print("{}", json);
     else
-        fmt::print("{}kept in {}: {}\n", result_text(record, directory.path().string()),
-                   directory.path().string(), fmt::join(directory.kept(), ", "));
+        fmt::print("{}{}", result_text(record, directory.path().string()), kept_text(directory, unwritten));
     std::fflush(stdout);
     if (!record.error.empty())
         fmt::print(stderr, "gradburst: {}\n", record.error);
-    if (!all_kept || !labelled || !exported)
+    if (!unwritten.empty())
         return our_failure;
     return record.status == RunStatus::complete      ? success
            : record.status == RunStatus::interrupted ? interrupted

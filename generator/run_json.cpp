@@ -173,6 +173,8 @@ std::string run_json(const RunRecord& record) {
     json["bytes"]["received"] = statistics.received_bytes;
     json["bytes"]["meaning"] =
         "payload of all ranks, warm-up included; planned: of the iterations that all finished";
+    json["checked_elements"] =
+        record.profile.run.verify ? Json(record.checked_elements) : Json(); // a wrong one is the error
     json["bucket_start_lateness_seconds"] = distribution_json(statistics.lateness_seconds);
     const CollectiveStatistics all_reduces = statistics.of(Collective::all_reduce);
     json["all_reduce_seconds"] = distribution_json(all_reduces.seconds);

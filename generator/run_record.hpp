@@ -68,7 +68,8 @@ struct RunRecord {
     std::vector<RankCpu> cpu; ///< per rank; empty before the traffic
     std::vector<std::string> warnings;
     std::optional<std::uint64_t>
-        planned_bytes; ///< payload of all ranks in the iterations that all ranks finished
+        planned_bytes;                  ///< payload of all ranks in the iterations that all ranks finished
+    std::uint64_t checked_elements = 0; ///< by all ranks, with --verify; a wrong one ends the run
     RunStatistics statistics;
     std::optional<double> predicted_iteration_seconds;
     std::vector<InterfaceResult> interfaces;

@@ -77,6 +77,15 @@ std::string nic_bytes_text(const InterfaceResult& result) {
                                                  : fmt::format(" ({:+.2f} %)", 100 * (nic / payload - 1)));
 }
 
+/// The first wrong element ends a run, and its error says which.
+std::string verified_text(const RunRecord& record) {
+    if (!record.profile.run.verify)
+        return "";
+    return fmt::format("verified         {} elements of all ranks checked{}\n", record.checked_elements,
+                       record.status == RunStatus::complete ? ", none wrong"
+                                                            : "; for wrong ones see the error");
+}
+
 std::string cpu_text(const RunRecord& record) {
     double rank = 0;
     double sampler = 0;
@@ -259,6 +268,7 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     text += gating_text(statistics.gates);
     text += collectives_text(statistics);
     text += bytes_text(record);
+    text += verified_text(record);
     text += cpu_text(record);
     if (!record.congestion_control.empty())
         fmt::format_to(append, "transport        kernel TCP, congestion control {}\n",

@@ -121,9 +121,11 @@ public:
         return got;
     }
 
-    void check(std::uint32_t iteration) override {
+    std::uint64_t check(std::uint32_t iteration) override {
+        std::uint64_t checked = 0;
         for (const auto& [number, held] : held_)
-            check_bucket(held, iteration);
+            checked += check_bucket(held, iteration);
+        return checked;
     }
 
 private:
@@ -152,7 +154,8 @@ private:
         });
     }
 
-    void check_bucket(const Held& held, std::uint32_t iteration) const {
+    std::uint64_t check_bucket(const Held& held, std::uint32_t iteration) const {
+        std::uint64_t checked = 0;
         const auto of_member = [&](std::size_t position) {
             return held_by(held.members[position], iteration, held.bucket.number);
         };
@@ -170,8 +173,8 @@ private:
         }
         case Collective::all_gather:
             for (std::size_t position = 0; position < held.members.size(); ++position)
-                require(held, iteration, chunk_of(held, position), 0, of_member(position));
-            return;
+                checked += require(held, iteration, chunk_of(held, position), 0, of_member(position));
+            return checked;
         case Collective::broadcast:
         case Collective::send:
             return require(held, iteration, {0, held.size()}, 0, of_member(0));
@@ -180,16 +183,18 @@ private:
             const Elements chunk = chunk_of(held, held.position);
             for (std::size_t from = 0; from < held.members.size(); ++from)
                 if (from != held.position)
-                    require(held, iteration, chunk, held.size() + from * chunk.count - chunk.first,
-                            of_member(from));
-            return;
+                    checked += require(held, iteration, chunk, held.size() + from * chunk.count - chunk.first,
+                                       of_member(from));
+            return checked;
         }
         }
+        return checked;
     }
 
-    /// Elements `range` of the bucket, which lie `shift` further in memory, must be as `values` says.
-    void require(const Held& held, std::uint32_t iteration, Elements range, std::size_t shift,
-                 const Values& values) const {
+    /// Elements `range` of the bucket, which lie `shift` further in memory, must be as `values` says. Returns
+    /// how many they are.
+    std::uint64_t require(const Held& held, std::uint32_t iteration, Elements range, std::size_t shift,
+                          const Values& values) const {
         for_periods(range, [&](std::size_t first, std::size_t phase, std::size_t count) {
             const float* const found = held.elements.data() + shift + first;
             const float* const expected = values.data() + phase;
@@ -203,6 +208,7 @@ private:
                             rank_, iteration, held.bucket.number, collective_name(held.bucket.collective),
                             first + wrong, found[wrong], expected[wrong]));
         });
+        return range.count;
     }
 
     int rank_;

@@ -89,6 +89,12 @@ TEST_CASE("every option sets its field, and the profile accepts it", "[command_l
     }
 }
 
+TEST_CASE("blanks around the names of a list do not belong to them", "[command_line]") {
+    CHECK(json_of("--iface", "eth0, eth1 ") == R"(["eth0","eth1"])");
+    CHECK(json_of("--iface", "eth0,") == R"(["eth0",""])"); // the profile refuses it
+    CHECK(json_of("--iface", " ") == R"([""])");
+}
+
 TEST_CASE("without options nothing is set", "[command_line]") {
     CHECK(parse({"smoke"}).overrides.empty());
 }

@@ -79,6 +79,9 @@ complete_runs() {
     --out "$work/ddp"
   check "the scaled ResNet-50 moved its bytes" json ddp/run.json \
     'r["bytes"]["planned"] == r["bytes"]["sent"] == r["bytes"]["received"] > 0'
+  # All-reduces and broadcasts: every rank has every element.
+  check "the checked elements are those of the timeline" json ddp/run.json \
+    'r["checked_elements"] == sum(int(row["bucket_bytes"]) // 4 for row in csv.DictReader(open("ddp/timeline.csv")))'
   # 3 buckets in the first iteration, 7 in the three others
   check "every bucket of it is on the timeline" lines ddp/timeline.csv $((1 + 4 * (3 + 3 * 7)))
 

@@ -17,6 +17,7 @@ namespace tests {
 struct RankResult {
     generator::Timeline timeline;
     std::string error; ///< empty: the rank ended well
+    std::uint64_t checked_elements = 0;
 };
 
 struct JobOptions {
@@ -76,6 +77,7 @@ inline std::vector<RankResult> run_job(const generator::Profile& profile, const 
                         std::make_unique<Engine>(*contexts[rank], profile, workload, std::move(connections),
                                                  endpoints, *payloads[rank], settings);
                     engines[rank]->run(start, results[rank].timeline);
+                    results[rank].checked_elements = engines[rank]->checked_elements();
                 } catch (const std::exception& error) {
                     engines[rank].reset();
                     results[rank].error = error.what();

@@ -90,6 +90,6 @@ TEST_CASE("profiles differ in the fields that were changed, and only there", "[d
     CHECK(found == std::vector<tools::FieldDifference>{{"/compute/backward", "0 s", "65 ms"},
                                                        {"/compute/forward", "0 s", "32 ms"},
                                                        {"/compute/optimizer", "0 s", "3 ms"},
-                                                       {"/network/line_rate", "-", "1 Gbit/s"},
+                                                       {"/network/line_rate", "not set", "1 Gbit/s"},
                                                        {"/run/seed", "1", "7"}});
 }

@@ -116,7 +116,8 @@ TEST_CASE("an option sets its field and is named when the value is wrong", "[pro
     CHECK_THAT(error_of(rich, {{"/model/tensors", "\"x\"", "--model"}}),
                Catch::Matchers::StartsWith("--model: "));
     CHECK(error_of(R"({"run": 5})", {{"/run/seed", "1", "--seed"}}) ==
-          "test.json: /run: must be an object, is 5");
+          "--seed: test.json: /run is 5, which has no fields");
+    CHECK(error_of(R"({"run": "x"})", {}) == "test.json: /run: must be an object, is \"x\"");
 }
 
 TEST_CASE("an option reaches into lists by JSON pointer", "[profile]") {
@@ -132,9 +133,35 @@ TEST_CASE("an option reaches into lists by JSON pointer", "[profile]") {
         const std::string list = "/compute/stragglers/" + index;
         for (const std::string& pointer : {list, list + "/factor"}) {
             CHECK(error_of(text, {{pointer, "4", "--set"}}) ==
-                  "test.json: " + list + ": the list has 2 elements, counted from 0");
+                  "--set: the list /compute/stragglers has 2 elements, counted from 0");
         }
     }
+    CHECK(error_of(text, {{"/gradients/buckets/1/bytes", "4", "--set"}}) ==
+          "--set: the list /gradients/buckets has 1 element, counted from 0");
+}
+
+TEST_CASE("what an option needs and the profile lacks is the option's mistake, not the file's", "[profile]") {
+    for (const std::string index : {"0", "12", "-"}) {
+        CHECK(error_of(rich, {{"/compute/stragglers/" + index + "/factor", "4", "--set"}}) ==
+              "--set: the profile has no list /compute/stragglers; set the whole list, --set "
+              "'/compute/stragglers=[...]'");
+    }
+    CHECK_THAT(
+        error_of(rich, {{"/comput/time", "4", "--set /comput/time"}}),
+        Catch::Matchers::StartsWith("--set /comput/time: /comput: unknown key; did you mean \"compute\"?"));
+    CHECK(error_of(rich, {{"/run/seed/low", "4", "--set"}}) ==
+          "--set: test.json: /run/seed is 18446744073709551615, which has no fields");
+    CHECK(error_of(rich, {{"/compute/stragglers", "[{}]", "--set"}}) ==
+          "--set: /compute/stragglers/0/ranks: required");
+}
+
+TEST_CASE("a field and what is around it are not set by two options", "[profile]") {
+    const Override whole{"/collective", R"({"channels": 3})", "--set /collective"};
+    const Override part{"/collective/channels", "2", "--channels"};
+    CHECK(error_of(rich, {part, whole}) ==
+          "--set /collective: sets what --channels sets too (/collective/channels); give one of them");
+    CHECK(error_of(rich, {whole, part}) ==
+          "--channels: sets what --set /collective sets too (/collective/channels); give one of them");
 }
 
 TEST_CASE("two options that set the same field, and one that sets none, are refused", "[profile]") {

@@ -1,4 +1,5 @@
 #include "collectors/units.hpp"
+#include "collectors/wrapped_text.hpp"
 
 #include <stdexcept>
 #include <string>
@@ -96,4 +97,13 @@ TEST_CASE("numbers are printed with at most four significant digits in the fitti
     CHECK(format_bit_rate(1e9) == "1 Gbit/s");
     CHECK(format_bit_rate(957.3e6) == "957.3 Mbit/s");
     CHECK(format_bit_rate(100e9) == "100 Gbit/s");
+}
+
+TEST_CASE("text is broken between words and nowhere else", "[wrapped_text]") {
+    CHECK(wrapped("", 10).empty());
+    CHECK(wrapped("one two three", 7) == "one two\nthree");
+    CHECK(wrapped("one two three", 8) == "one two\nthree");
+    CHECK(wrapped("one two three", 13) == "one two three");
+    CHECK(wrapped("one two three", 6) == "one\ntwo\nthree");
+    CHECK(wrapped("a longer_than_that b", 4) == "a\nlonger_than_that\nb");
 }

@@ -59,7 +59,7 @@ empty() { [[ ! -s $1 ]]; }
 absent() { [[ ! -e $1 ]]; }
 json() { # FILE EXPRESSION: a Python expression over the run `r` holds
   python3 - "$@" <<'PYTHON'
-import json, sys
+import csv, json, sys
 def refuse(constant): raise ValueError(constant + " is not JSON")
 r = json.load(open(sys.argv[1]), parse_constant=refuse)
 if not eval(sys.argv[2]):

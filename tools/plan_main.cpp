@@ -103,7 +103,7 @@ int run(int argument_count, char** arguments) {
     Options options;
     add_options(app, options);
     FieldOptions fields(app);
-    fields.text("--line-rate", "/network/line_rate",
+    fields.text("--line-rate RATE", "/network/line_rate",
                 "Rate of each NIC, e.g. 100Gbit; required unless the profile sets network.line_rate");
     add_traffic_options(fields);
     if (const auto text = parse_or_show(app, argument_count, arguments)) {

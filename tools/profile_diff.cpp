@@ -17,7 +17,7 @@ namespace {
 using generator::Profile;
 using nlohmann::json;
 
-constexpr const char* absent = "-";
+constexpr const char* absent = "not set";
 
 std::string without(const std::string& pointer, std::string_view unit) {
     return pointer.ends_with(unit) ? pointer.substr(0, pointer.size() - unit.size()) : pointer;

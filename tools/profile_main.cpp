@@ -137,7 +137,8 @@ std::vector<std::pair<CLI::App*, Command>> add_commands(CLI::App& app, Options& 
         ->add_option("--iteration", options.moment.iteration,
                      "Which, from 0; iteration 0 may differ (DDP sends the model as one bucket)")
         ->capture_default_str();
-    show_command->add_option("--rank", options.moment.rank, "Whose; ranks differ by jitter and groups")
+    show_command
+        ->add_option("--rank", options.moment.rank, "Whose; ranks differ by jitter, stragglers and groups")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
     show_command->add_option("--width", options.width, "Columns; the terminal's if not given, at least 60");
@@ -165,7 +166,7 @@ int run(int argument_count, char** arguments) {
     Options options;
     const auto commands = add_commands(app, options);
     FieldOptions fields(*app.get_subcommand("show"));
-    fields.text("--line-rate", "/network/line_rate", "Rate of the links, which scales the bytes");
+    fields.text("--line-rate RATE", "/network/line_rate", "Rate of the links, which scales the bytes");
     add_traffic_options(fields);
     if (const auto text = parse_or_show(app, argument_count, arguments)) {
         fmt::print("{}", *text);

@@ -3,9 +3,13 @@
 #include "generator/collective_text.hpp"
 
 #include "collectors/units.hpp"
+#include "collectors/wrapped_text.hpp"
 #include "generator/variation.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sstream>
 
 namespace tools {
 namespace {
@@ -20,21 +24,23 @@ std::string plural(std::size_t count, const std::string& noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-/// Broken between words, each line behind `indent` blanks.
-std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
-    std::string result, line;
-    std::size_t begin = 0;
-    while (begin < text.size()) {
-        const std::size_t end = std::min(text.find(' ', begin), text.size());
-        const std::string word = text.substr(begin, end - begin);
-        if (!line.empty() && indent + line.size() + 1 + word.size() > width) {
-            result += std::string(indent, ' ') + line + "\n";
-            line.clear();
-        }
-        line += (line.empty() ? "" : " ") + word;
-        begin = end + 1;
-    }
-    return line.empty() ? result : result + std::string(indent, ' ') + line + "\n";
+/// Lines of `width` columns, each behind `indent` blanks.
+std::string paragraph(const std::string& text, std::size_t width, std::size_t indent) {
+    std::string result;
+    std::istringstream lines(collectors::wrapped(text, width - std::min(width, indent)));
+    for (std::string line; std::getline(lines, line);)
+        result += std::string(indent, ' ') + line + "\n";
+    return result;
+}
+
+/// "rank 1 x 2, ranks 4-7 x 1.5 in half of the iterations", as far as words can be short.
+std::string stragglers_text(const Profile& profile) {
+    std::vector<std::string> texts;
+    for (const Straggler& each : profile.stragglers)
+        texts.push_back(fmt::format(
+            "{} {} x {:g}{}", each.ranks.size() == 1 ? "rank" : "ranks", fmt::join(each.ranks, ", "),
+            each.factor, each.probability < 1 ? fmt::format(" (probability {:g})", each.probability) : ""));
+    return fmt::format("{}; --rank shows another rank\n", fmt::join(texts, "; "));
 }
 
 std::string model_text(const Profile& profile) {
@@ -96,28 +102,30 @@ std::string list_text(const std::vector<ProfileSummary>& profiles, std::size_t w
                                 collectors::format_duration(profile.compute), profile.buckets);
         else
             text += fmt::format("{:<{}}  not usable:\n{}", profile.listing.name, longest,
-                                wrapped(profile.error, width, 4));
+                                paragraph(profile.error, width, 4));
         if (profile.error.empty())
-            text += wrapped(profile.listing.description, width, 4);
+            text += paragraph(profile.listing.description, width, 4);
     }
     return text;
 }
 
 std::string show_text(const Profile& profile, const Moment& moment, const PictureSettings& settings) {
     const IterationView view = view_iteration(profile, moment.rank, moment.iteration);
-    std::string text =
-        wrapped(profile.name + ": " + (profile.description.empty() ? "no description" : profile.description),
-                settings.width, 0);
+    std::string text = paragraph(profile.name + ": " +
+                                     (profile.description.empty() ? "no description" : profile.description),
+                                 settings.width, 0);
     text += "\nmodel      " + model_text(profile);
     text += "collective " + generator::collective_text(profile.collective) + "\n";
     text += "scale      " + scale_text(profile);
+    if (!profile.stragglers.empty())
+        text += "stragglers " + stragglers_text(profile);
     text += fmt::format("iteration  {} of rank {}: computes for {}, {} of {}\n\n", moment.iteration,
                         moment.rank, collectors::format_duration(view.compute),
                         plural(view.buckets.size(), "bucket"), size_text(view.bytes()));
     text += draw(view, settings);
-    text += wrapped("Times count the rank's own computing, in ms; how long it waits for the network says "
-                    "gradburst-plan.",
-                    settings.width, 0);
+    text += paragraph("Times count the rank's own computing, in ms; how long it waits for the network says "
+                      "gradburst-plan.",
+                      settings.width, 0);
     return text;
 }
 
