@@ -1,5 +1,6 @@
 #include "generator/profile.hpp"
 #include "tests/catch.hpp"
+#include "tests/text.hpp"
 
 #include <fstream>
 #include <set>
@@ -8,18 +9,14 @@
 
 using namespace generator;
 namespace fs = std::filesystem;
+using tests::message_of;
 
 namespace {
 
-const fs::path folder = GRADBURST_SOURCE_DIR "/tests/data/bad_profiles";
+const fs::path bad_profiles = GRADBURST_SOURCE_DIR "/tests/data/bad_profiles";
 
-std::string error_of(const fs::path& path) {
-    try {
-        parse_profile(load_profile(path.string(), {}));
-    } catch (const ProfileError& error) {
-        return error.what();
-    }
-    return "no error";
+std::string file_error(const fs::path& path) {
+    return message_of<ProfileError>([&] { parse_profile(load_profile(path.string(), {})); });
 }
 
 /// Of messages.tsv: the file, whether the schema refuses it too, and what the user should see behind its
@@ -31,7 +28,7 @@ struct Row {
 };
 
 std::vector<Row> rows() {
-    std::ifstream file(folder / "messages.tsv");
+    std::ifstream file(bad_profiles / "messages.tsv");
     std::vector<Row> rows;
     std::string line;
     std::getline(file, line); // names of the columns
@@ -51,8 +48,8 @@ std::vector<Row> rows() {
 TEST_CASE("each bad profile is refused with the message that helps its user", "[profile]") {
     REQUIRE(rows().size() >= 60);
     for (const Row& row : rows()) {
-        const fs::path path = folder / row.file;
-        CHECK(error_of(path) == path.string() + ": " + row.message);
+        const fs::path path = bad_profiles / row.file;
+        CHECK(file_error(path) == path.string() + ": " + row.message);
     }
 }
 
@@ -60,7 +57,7 @@ TEST_CASE("every bad profile has its message", "[profile]") {
     std::set<std::string> known;
     for (const Row& row : rows())
         known.insert(row.file);
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    for (const fs::directory_entry& entry : fs::directory_iterator(bad_profiles))
         if (entry.path().extension() == ".json")
             CHECK(known.erase(entry.path().filename().string()) == 1);
     CHECK(known.empty());

@@ -1,21 +1,22 @@
 #include "generator/workload.hpp"
 #include "tests/catch.hpp"
+#include "tests/profiles.hpp"
+#include "tests/workloads.hpp"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::set;
+using tests::sum;
 
 namespace {
 
-Override set(const std::string& pointer, const std::string& json) {
-    return {pointer, json, "test"};
-}
-
 /// ResNet-50, fp32 curve, overlapped, T_bwd = 113 ms: the case of the simulation in the reference.
-Profile resnet50(std::vector<Override> changes) {
+Profile simulated_resnet50(std::vector<Override> changes) {
     changes.insert(changes.end(),
                    {set("/compute/forward", "\"55ms\""), set("/compute/backward", "\"113ms\""),
                     set("/compute/optimizer", "\"5ms\""), set("/gradients/broadcast_buffers", "false")});
@@ -23,8 +24,9 @@ Profile resnet50(std::vector<Override> changes) {
 }
 
 Profile horovod(const std::string& cycle, const std::string& threshold) {
-    return resnet50({set("/gradients/bucketing", "\"horovod\""), set("/gradients/cycle_time", cycle),
-                     set("/gradients/fusion_threshold", threshold)});
+    return simulated_resnet50({set("/gradients/bucketing", "\"horovod\""),
+                               set("/gradients/cycle_time", cycle),
+                               set("/gradients/fusion_threshold", threshold)});
 }
 
 std::vector<std::uint64_t> sorted_bytes(const Profile& profile) {
@@ -35,16 +37,9 @@ std::vector<std::uint64_t> sorted_bytes(const Profile& profile) {
     return result;
 }
 
-std::uint64_t sum(const std::vector<std::uint64_t>& values, std::size_t from = 0) {
-    std::uint64_t total = 0;
-    for (std::size_t i = from; i < values.size(); ++i)
-        total += values[i];
-    return total;
-}
-
 /// Two gradients of 12 and 4 bytes, in this registration order, ready the other way round; times in ms:
 /// forward 10, backward 20, optimizer 1.
-Profile small(const std::string& compute, const std::vector<Override>& changes = {}) {
+Profile two_gradient_profile(const std::string& compute, const std::vector<Override>& changes = {}) {
     const std::string model = R"({"format": "gradburst-model/1", "name": "small",
         "totals": {"parameters": 4, "tensors": 2}, "buffers": {"fp32_elements": 0, "int64_elements": 0},
         "tensors": [
@@ -74,7 +69,7 @@ TEST_CASE("Horovod's older defaults, 5 ms and 64 MiB, send 23 messages, the four
     const std::vector<std::uint64_t> bytes = sorted_bytes(horovod("\"5ms\"", "\"64MiB\""));
     REQUIRE(bytes.size() == 23);
     CHECK(bytes.back() == 22'044'672); // 22.0 MB
-    CHECK(static_cast<double>(sum(bytes, 19)) / 102'228'128 == Approx(0.67).margin(0.005));
+    CHECK(static_cast<double>(sum(std::span(bytes).subspan(19))) / 102'228'128 == Approx(0.67).margin(0.005));
 }
 
 TEST_CASE("Horovod with cycles of 3.5 ms sends 33 messages", "[bucketing]") {
@@ -101,7 +96,8 @@ TEST_CASE("no Horovod message exceeds the threshold but a gradient that does so 
 
 TEST_CASE("BytePS cuts each gradient into pieces of 4,096,000 bytes", "[bucketing]") {
     const std::vector<WorkloadBucket> buckets =
-        make_workload(resnet50({set("/gradients/bucketing", "\"partitioned\"")}), 1).later_iterations;
+        make_workload(simulated_resnet50({set("/gradients/bucketing", "\"partitioned\"")}), 1)
+            .later_iterations;
     CHECK(buckets[0].bytes == 4'000);     // fc.bias
     CHECK(buckets[1].bytes == 4'096'000); // fc.weight, 8,192,000
     CHECK(buckets[2].bytes == 4'096'000);
@@ -118,8 +114,8 @@ TEST_CASE("pieces are whole elements", "[bucketing]") {
     const auto pieces = [](const std::string& bytes) {
         std::vector<std::uint64_t> result;
         for (const WorkloadBucket& bucket :
-             make_workload(small("", {set("/gradients/bucketing", "\"partitioned\""),
-                                      set("/gradients/partition_bytes", bytes)}),
+             make_workload(two_gradient_profile("", {set("/gradients/bucketing", "\"partitioned\""),
+                                                     set("/gradients/partition_bytes", bytes)}),
                            1)
                  .later_iterations)
             result.push_back(bucket.bytes);
@@ -130,7 +126,7 @@ TEST_CASE("pieces are whole elements", "[bucketing]") {
 }
 
 TEST_CASE("with accumulation the last of the passes sends, and one optimizer follows", "[bucketing]") {
-    const Workload workload = make_workload(small(R"(, "accumulation_steps": 3)"), 1);
+    const Workload workload = make_workload(two_gradient_profile(R"(, "accumulation_steps": 3)"), 1);
     REQUIRE(workload.later_iterations.size() == 2);
     CHECK(workload.later_iterations[0].ready_after == 80ms); // 2 x (10 + 20) + 10 + 0.5 x 20
     CHECK(workload.later_iterations[1].ready_after == 90ms);
@@ -141,7 +137,7 @@ TEST_CASE("with accumulation the last of the passes sends, and one optimizer fol
 TEST_CASE("a ready curve of points says when how many bytes are ready", "[bucketing]") {
     const auto ready = [](const std::string& curve) {
         const std::vector<WorkloadBucket> buckets =
-            make_workload(small(R"(, "ready_curve": )" + curve), 1).later_iterations;
+            make_workload(two_gradient_profile(R"(, "ready_curve": )" + curve), 1).later_iterations;
         return std::vector<nanoseconds>{buckets[0].ready_after - 10ms, buckets[1].ready_after - 10ms};
     };
     // the first gradient is 4 of 16 bytes: 0.25 is reached half-way to (0.2, 0.5)

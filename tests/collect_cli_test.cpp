@@ -22,13 +22,13 @@
 using namespace collectors;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
-using Program = tests::CollectProgram;
+using tests::CollectProgram;
 using tests::contains;
 using tests::Outcome;
 using tests::text_of;
 
 TEST_CASE("record leaves a complete trace and says what to do next", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const Outcome outcome = program.record();
     INFO(outcome.errors);
     CHECK(outcome.exit_code == 0);
@@ -45,7 +45,7 @@ TEST_CASE("record leaves a complete trace and says what to do next", "[cli]") {
 }
 
 TEST_CASE("a pattern gives one trace and one queue file per interface", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const Outcome outcome = program.run(
         {"record", "--iface", "l[o]", "--out", program.trace().string(), "--queue", "--duration", "50ms"});
     INFO(outcome.errors);
@@ -60,19 +60,19 @@ TEST_CASE("a pattern gives one trace and one queue file per interface", "[cli]")
 
 TEST_CASE("--source forces a source, and the sidecar says which and why", "[cli]") {
     for (const std::string source : {"sysfs", "procfs", "rtnetlink"}) {
-        const Program program;
+        const CollectProgram program;
         REQUIRE(program.record({"--source", source, "--duration", "20ms"}).exit_code == 0);
         const TraceInfo info = read_trace(program.trace()).info;
         CHECK(info.source == source);
         CHECK(info.source_reason == "asked for");
     }
-    const Program program;
+    const CollectProgram program;
     REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);
     CHECK(read_trace(program.trace()).info.source_reason == "the first choice");
 }
 
 TEST_CASE("an RDMA port is recorded from wherever its counters are shown", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const fs::path folder = program.trace().parent_path() / "infiniband";
     fs::create_directories(folder / "mlx5_0/ports/1/counters");
     std::ofstream(folder / "mlx5_0/ports/1/counters/port_rcv_data") << "1000\n";
@@ -91,7 +91,7 @@ TEST_CASE("an RDMA port is recorded from wherever its counters are shown", "[cli
 }
 
 TEST_CASE("--prometheus without a value is the usual port of loopback", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const Outcome outcome = program.record({"--prometheus", "--duration", "20ms"});
     INFO(outcome.errors);
     // Somebody else may hold that port; a build without prometheus-cpp says so.
@@ -99,7 +99,7 @@ TEST_CASE("--prometheus without a value is the usual port of loopback", "[cli]")
 }
 
 TEST_CASE("a trace is replaced only on request", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);
     const Outcome refused = program.record({"--duration", "20ms"});
     CHECK(refused.exit_code == 2);
@@ -109,7 +109,7 @@ TEST_CASE("a trace is replaced only on request", "[cli]") {
 }
 
 TEST_CASE("a recording ends after --max-samples, or goes on in further files", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const Outcome limited = program.record({"--max-samples", "50", "--interval", "1ms", "--duration", "10s"});
     CHECK(limited.exit_code == 0);
     CHECK(read_trace(program.trace()).samples.size() == 50);
@@ -127,7 +127,7 @@ TEST_CASE("a recording ends after --max-samples, or goes on in further files", "
 
 TEST_CASE("SIGINT, SIGTERM and SIGHUP end a recording soon and properly", "[cli]") {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-        const Program program;
+        const CollectProgram program;
         const pid_t child = program.start_recording();
         const auto before = std::chrono::steady_clock::now();
         ::kill(child, signal);
@@ -142,7 +142,7 @@ TEST_CASE("SIGINT, SIGTERM and SIGHUP end a recording soon and properly", "[cli]
 }
 
 TEST_CASE("SIGINT ends a recording that a shell script put in the background", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     ::signal(SIGINT, SIG_IGN); // inherited by the child, as in a script
     const pid_t child = program.start_recording();
     ::signal(SIGINT, SIG_DFL);
@@ -152,7 +152,7 @@ TEST_CASE("SIGINT ends a recording that a shell script put in the background", "
 }
 
 TEST_CASE("a sampler that was stopped for 60 ms leaves a gap with true stamps", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const pid_t child = program.start_recording();
     ::kill(child, SIGSTOP);
     std::this_thread::sleep_for(60ms);
@@ -166,7 +166,7 @@ TEST_CASE("a sampler that was stopped for 60 ms leaves a gap with true stamps", 
 }
 
 TEST_CASE("after SIGKILL the trace is readable and its report says that it is incomplete", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const pid_t child = program.start_recording();
     ::kill(child, SIGKILL);
     CHECK(program.finish(child).exit_code == -SIGKILL);
@@ -177,7 +177,7 @@ TEST_CASE("after SIGKILL the trace is readable and its report says that it is in
 }
 
 TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const std::string path = program.trace().string();
     struct Mistake {
         std::vector<std::string> arguments;
@@ -220,14 +220,14 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
 }
 
 TEST_CASE("a full disk is told with exit code 1 or found before the start", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const Outcome outcome = program.run({"record", "--iface", "lo", "--out", "/dev/full", "--overwrite"});
     CHECK(outcome.exit_code == 2);
     CHECK(contains(outcome.errors, "/dev/full: No space left on device"));
 }
 
 TEST_CASE("help, version and the list of interfaces", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const Outcome help = program.run({"--help"});
     CHECK(help.exit_code == 0);
     CHECK(contains(help.output, "Examples:"));

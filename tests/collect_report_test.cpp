@@ -13,13 +13,13 @@
 using namespace collectors;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
-using Program = tests::CollectProgram;
+using tests::CollectProgram;
 using tests::contains;
 using tests::Outcome;
 using tests::text_of;
 
 TEST_CASE("report prints text, or JSON and nothing else on stdout", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     REQUIRE(program.record().exit_code == 0);
     const std::string path = program.trace().string();
     const Outcome text = program.run({"report", path});
@@ -39,7 +39,7 @@ TEST_CASE("report prints text, or JSON and nothing else on stdout", "[cli]") {
 }
 
 TEST_CASE("a binary recording reports and exports what a CSV would", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const std::string binary = program.folder() + "/trace.bin";
     const Outcome recorded = program.run({"record", "--iface", "lo", "--out", binary, "--format", "bin",
                                           "--duration", "300ms", "--interval", "1ms"});
@@ -71,7 +71,7 @@ TEST_CASE("a binary recording reports and exports what a CSV would", "[cli]") {
 }
 
 TEST_CASE("sum adds up traces of one host, and of others only with the offsets of their clocks", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     const auto write = [&](const std::string& name, const std::string& host, std::int64_t start_ns) {
         Trace trace;
         trace.info.host = host;
@@ -118,7 +118,7 @@ TEST_CASE("sum adds up traces of one host, and of others only with the offsets o
 }
 
 TEST_CASE("a part of the trace in which nothing was recorded is no quiet network", "[cli]") {
-    const Program program;
+    const CollectProgram program;
     REQUIRE(program.record({"--duration", "20ms"}).exit_code == 0);
     const Outcome outcome = program.run({"report", program.trace().string(), "--from", "1h"});
     CHECK(outcome.exit_code == 2);

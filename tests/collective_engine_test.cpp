@@ -1,25 +1,22 @@
 // Every collective and algorithm on real sockets, with every received element checked (--verify).
 #include "tests/catch.hpp"
 #include "tests/loopback_job.hpp"
+#include "tests/workloads.hpp"
 
 #include <map>
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::bucket;
 
 namespace {
 
-Profile short_profile() {
+Profile impatient_profile() {
     Profile profile;
     profile.compute = {.forward = 5ms, .backward = 5ms, .optimizer = 1ms};
     profile.gradients.bucketing = Bucketing::explicit_list;
     profile.network.stall_timeout = 5s;
     return profile;
-}
-
-WorkloadBucket bucket(Collective collective, std::uint64_t bytes, nanoseconds ready, nanoseconds needed,
-                      std::uint32_t group = 0) {
-    return {{.group = group, .collective = collective, .bytes = bytes}, 0, ready, needed};
 }
 
 /// Smaller than the number of ranks, one segment and a bit, and sizes that no number of ranks divides.
@@ -37,7 +34,7 @@ Workload of_all_sizes(const std::vector<Collective>& collectives) {
 std::vector<tests::RankResult> run_and_check(const Workload& workload, int world_size,
                                              std::uint32_t iterations = 2) {
     auto results = tests::run_job(
-        short_profile(), workload,
+        impatient_profile(), workload,
         {.world_size = world_size, .iterations = iterations, .adjust = {}, .before_connect = {}});
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
@@ -161,7 +158,7 @@ TEST_CASE("computing stands still for a bucket that it needs, and all that follo
     workload.later_iterations = {bucket(Collective::all_reduce, 100'000, 5ms, 10ms),
                                  bucket(Collective::all_gather, 100'000, 20ms, 25ms)};
     workload.first_iteration = workload.later_iterations;
-    const auto results = tests::run_job(short_profile(), workload,
+    const auto results = tests::run_job(impatient_profile(), workload,
                                         {.world_size = 2,
                                          .iterations = 2,
                                          .adjust =
@@ -247,7 +244,7 @@ TEST_CASE("a pipeline hands activations on and gradients back", "[engine][collec
 }
 
 TEST_CASE("a stall names every bucket in flight", "[engine][collectives]") {
-    Profile profile = short_profile();
+    Profile profile = impatient_profile();
     profile.network.stall_timeout = 300ms;
     Workload workload;
     workload.compute = 11ms;
@@ -279,7 +276,7 @@ TEST_CASE("a wrong result is found and named", "[engine][collectives]") {
     told.later_iterations = {bucket(Collective::all_reduce, 4'000, 0ms, 0ms)};
     told.first_iteration = told.later_iterations;
     const auto payload = verified_payload(1, 2, told);
-    const IterationSchedule schedule = iteration_schedule(short_profile(), told, 1, 0);
+    const IterationSchedule schedule = iteration_schedule(impatient_profile(), told, 1, 0);
     payload->prepare(0, schedule);
     CHECK_THROWS_WITH(payload->check(0),
                       Catch::Contains("verify: rank 1, iteration 0, bucket 0 (all_reduce), "

@@ -3,7 +3,6 @@
 #include "tests/plan_cases.hpp"
 
 using namespace generator;
-using tests::Execution;
 
 namespace {
 
@@ -12,7 +11,7 @@ std::vector<std::uint64_t> awkward_sizes(int size) {
     return {0, 1, n - 1, n, n + 1, 2 * n + 1, 97};
 }
 
-void require_right(const CollectiveCall& call, int size, Execution execution) {
+void require_right(const CollectiveCall& call, int size, tests::Execution execution) {
     INFO(tests::text(call, size) << ", segments of " << execution.segment_bytes << ", order "
                                  << execution.seed);
     REQUIRE(tests::wrong_result(call, tests::all_ranks(call, size), execution) == "");
@@ -65,7 +64,8 @@ TEST_CASE("... and over channels, also when there are fewer elements than channe
             if (tests::is_possible(call, size))
                 for (call.channels = 2; call.channels <= 3; ++call.channels)
                     for (const std::uint64_t bytes : {0U, 1U, 2U, 9U, 50U})
-                        for (const Execution execution : {Execution{}, Execution{2, 5}}) {
+                        for (const tests::Execution execution :
+                             {tests::Execution{}, tests::Execution{2, 5}}) {
                             call.bytes = bytes;
                             require_right(call, size, execution);
                         }
@@ -105,7 +105,8 @@ TEST_CASE("a server may have any position", "[plan]") {
 TEST_CASE("a hierarchical all-reduce holds for any hosts with equally many ranks", "[plan]") {
     for (const auto& [size, per_host] : {std::pair{4, 2}, {6, 2}, {6, 3}, {8, 4}, {12, 3}, {16, 8}, {32, 8}})
         for (const std::uint64_t bytes : awkward_sizes(size))
-            for (const Execution execution : {Execution{}, Execution{2, 0}, Execution{1, 1}, Execution{1, 2}})
+            for (const tests::Execution execution :
+                 {tests::Execution{}, tests::Execution{2, 0}, tests::Execution{1, 1}, tests::Execution{1, 2}})
                 for (const std::uint32_t channels : {1U, 2U})
                     require_right({.bytes = bytes,
                                    .algorithm = Algorithm::hierarchical,

@@ -1,11 +1,14 @@
 #include "generator/command_line.hpp"
 #include "tests/catch.hpp"
+#include "tests/text.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 using namespace generator;
+using tests::contains;
+using tests::message_of;
 
 namespace {
 
@@ -15,12 +18,7 @@ CommandLine parse(std::vector<const char*> arguments) {
 }
 
 std::string error_of(const std::vector<const char*>& arguments) {
-    try {
-        parse(arguments);
-    } catch (const UserError& error) {
-        return error.what();
-    }
-    return "no error";
+    return message_of<UserError>([&] { parse(arguments); });
 }
 
 struct Option {
@@ -60,10 +58,6 @@ std::size_t count(const std::string& text, const std::string& part) {
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
         ++found;
     return found;
-}
-
-bool names(const std::string& text, const std::string& part) {
-    return count(text, part) > 0;
 }
 
 std::string json_of(const char* option, const char* value) {
@@ -147,7 +141,7 @@ TEST_CASE("--set reaches every field; JSON stays JSON", "[command_line]") {
     CHECK(command.overrides[2].json == "0.1");
     CHECK(command.overrides[3].json == "\"a=b\"");
     for (const char* setting : {"compute/time=1s", "/compute/time", ""})
-        CHECK(names(error_of({"smoke", "--set", setting}), "expected /pointer=value"));
+        CHECK(contains(error_of({"smoke", "--set", setting}), "expected /pointer=value"));
 }
 
 TEST_CASE("help names every option and has four examples", "[command_line]") {
@@ -155,9 +149,9 @@ TEST_CASE("help names every option and has four examples", "[command_line]") {
         const CommandLine command = parse({option});
         CHECK(command.action == CommandLine::Action::show_text);
         for (const Option& each : options)
-            CHECK(names(command.text, std::string(each.option) + " "));
+            CHECK(contains(command.text, std::string(each.option) + " "));
         for (const char* other : {"--list-profiles", "--version", "--help", "Exit codes: 0"})
-            CHECK(names(command.text, other));
+            CHECK(contains(command.text, other));
         const std::string examples = command.text.substr(command.text.find("Examples:"));
         // lines that begin with a command
         CHECK(count(examples, "\n  mpirun ") + count(examples, "\n  gradburst ") == 4);
@@ -175,9 +169,9 @@ TEST_CASE("--list-profiles needs no profile", "[command_line]") {
 }
 
 TEST_CASE("mistakes are told with the way to the help", "[command_line]") {
-    CHECK(names(error_of({}), "which profile?"));
-    CHECK(names(error_of({"smoke", "--iteration", "3"}), "--iteration"));
+    CHECK(contains(error_of({}), "which profile?"));
+    CHECK(contains(error_of({"smoke", "--iteration", "3"}), "--iteration"));
     for (const auto& arguments : std::vector<std::vector<const char*>>{
              {"smoke", "--iteration", "3"}, {"smoke", "--iterations"}, {"smoke", "other"}, {"smoke", "-x"}})
-        CHECK(names(error_of(arguments), "--help"));
+        CHECK(contains(error_of(arguments), "--help"));
 }

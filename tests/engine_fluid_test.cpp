@@ -3,6 +3,7 @@
 #include "generator/joined_plans.hpp"
 #include "tests/catch.hpp"
 #include "tests/loopback_job.hpp"
+#include "tests/workloads.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -10,15 +11,11 @@
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::bucket;
 
 namespace {
 
-constexpr int world_size = 4;
-
-WorkloadBucket bucket(Collective collective, std::uint64_t bytes, nanoseconds ready, nanoseconds needed,
-                      std::uint32_t group = 0) {
-    return {{.group = group, .collective = collective, .bytes = bytes}, 0, ready, needed};
-}
+constexpr int four_ranks = 4;
 
 /// Several queues of several groups, blocking buckets, sends, and launches that come while a queue is busy.
 Workload mixed_workload(std::uint32_t in_flight) {
@@ -43,10 +40,10 @@ Workload mixed_workload(std::uint32_t in_flight) {
 using Order = std::vector<std::vector<std::uint32_t>>;
 
 Order order_in_fluid(const Profile& profile, const Workload& workload) {
-    JoinedPlans plans(workload, world_size, profile.collective.segment_bytes);
-    Order order(world_size);
+    JoinedPlans plans(workload, four_ranks, profile.collective.segment_bytes);
+    Order order(four_ranks);
     FluidJob job;
-    job.topology.hosts.resize(world_size);
+    job.topology.hosts.resize(four_ranks);
     std::iota(job.topology.hosts.begin(), job.topology.hosts.end(), 0);
     job.topology.bytes_per_second = 1e9;
     job.latency = 30e-6;
@@ -66,7 +63,7 @@ Order order_on_sockets(const Profile& profile, const Workload& workload) {
     Order order;
     for (const tests::RankResult& result :
          tests::run_job(profile, workload,
-                        {.world_size = world_size, .iterations = 1, .adjust = {}, .before_connect = {}})) {
+                        {.world_size = four_ranks, .iterations = 1, .adjust = {}, .before_connect = {}})) {
         REQUIRE(result.error == "");
         std::vector<std::pair<std::int64_t, std::uint32_t>> starts;
         for (const BucketRecord& record : result.timeline.buckets)

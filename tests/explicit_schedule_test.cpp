@@ -1,18 +1,20 @@
 #include "generator/profile_ranks.hpp"
 #include "generator/schedule.hpp"
 #include "tests/catch.hpp"
+#include "tests/profiles.hpp"
 
-#include <numeric>
 #include <string>
 #include <vector>
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::message_of;
+using tests::shipped_profile;
 
 namespace {
 
 /// Ranks 0 to 3; forward and backward 100 ms, optimizer 5 ms.
-Profile profile(const std::string& buckets, const std::string& sections = "") {
+Profile four_rank_profile(const std::string& buckets, const std::string& sections = "") {
     return parse_profile({"test.json",
                           R"({"compute": {"forward": "40ms", "backward": "60ms", "optimizer": "5ms"},
         "groups": {"odd": [[0, 2], [1, 3]], "pair": [[0, 1], [2, 3]]}, "gradients": {"bucketing": "explicit", "buckets": [)" +
@@ -21,32 +23,18 @@ Profile profile(const std::string& buckets, const std::string& sections = "") {
 }
 
 std::string parse_error(const std::string& buckets) {
-    try {
-        profile(buckets);
-    } catch (const ProfileError& error) {
-        return error.what();
-    }
-    return "no error";
+    return message_of<ProfileError>([&] { four_rank_profile(buckets); });
 }
 
 std::string rank_error(const Profile& profile, int world_size, const std::vector<int>& hosts = {}) {
-    try {
-        check_for_ranks(profile, world_size, hosts, "test.json");
-    } catch (const ProfileError& error) {
-        return error.what();
-    }
-    return "no error";
-}
-
-Profile shipped(const std::string& name) {
-    return parse_profile(load_profile(name, {GRADBURST_SOURCE_DIR "/profiles"}));
+    return message_of<ProfileError>([&] { check_for_ranks(profile, world_size, hosts, "test.json"); });
 }
 
 } // namespace
 
 TEST_CASE("a bucket is needed where the optimizer starts unless it says otherwise", "[explicit]") {
     const Workload workload = make_workload(
-        profile(
+        four_rank_profile(
             R"({"bytes": 8}, {"bytes": 4, "ready_after": "110ms"}, {"bytes": 4, "group": "odd", "needed_at": "120ms"})"),
         1);
     const std::vector<WorkloadBucket>& buckets = workload.later_iterations;
@@ -58,7 +46,7 @@ TEST_CASE("a bucket is needed where the optimizer starts unless it says otherwis
 
 TEST_CASE("copies come one after another, each as much later", "[explicit]") {
     const Workload workload = make_workload(
-        profile(
+        four_rank_profile(
             R"({"bytes": 8, "collective": "all_gather", "group": "odd", "ready_after": "10ms", "needed_at": "12ms",
                     "repeat": 3, "every": "5ms"}, {"bytes": 4, "group": "odd", "ready_after": "20ms"})"),
         1);
@@ -93,13 +81,14 @@ TEST_CASE("in a group no launch lies before that of the bucket in front of it", 
 }
 
 TEST_CASE("ranks that do not exist are refused when the number of ranks is known", "[explicit]") {
-    const Profile four = profile(R"({"bytes": 8, "group": "odd"})");
+    const Profile four = four_rank_profile(R"({"bytes": 8, "group": "odd"})");
     CHECK(rank_error(four, 4) == "no error");
     CHECK(rank_error(four, 3) ==
           "test.json: /groups/odd/1/1: must be less than the number of ranks, 3, is 3");
-    CHECK(rank_error(
-              profile(R"({"bytes": 8})", R"(, "collective": {"algorithm": "server", "server_rank": 4})"),
-              4) == "test.json: /collective/server_rank: must be less than the number of ranks, 4, is 4");
+    CHECK(rank_error(four_rank_profile(R"({"bytes": 8})",
+                                       R"(, "collective": {"algorithm": "server", "server_rank": 4})"),
+                     4) ==
+          "test.json: /collective/server_rank: must be less than the number of ranks, 4, is 4");
     Profile late = four;
     late.stragglers = {{{0}, 2, 0, {}, 1}, {{1, 7}, 2, 0, {}, 1}};
     CHECK(rank_error(late, 4) ==
@@ -107,7 +96,8 @@ TEST_CASE("ranks that do not exist are refused when the number of ranks is known
 }
 
 TEST_CASE("hierarchical needs several hosts with equally many ranks each", "[explicit]") {
-    const Profile ranks = profile(R"({"bytes": 8})", R"(, "collective": {"algorithm": "hierarchical"})");
+    const Profile ranks =
+        four_rank_profile(R"({"bytes": 8})", R"(, "collective": {"algorithm": "hierarchical"})");
     CHECK(rank_error(ranks, 4, {0, 0, 1, 1}) == "no error");
     CHECK(rank_error(ranks, 4) == "no error"); // each on a host of its own
     const std::string place =
@@ -123,7 +113,7 @@ TEST_CASE("a schedule in which ranks wait for each other for ever is refused", "
     // same: fine.
     const std::string pair = R"({"bytes": 8, "group": "pair", "ready_after": "10ms", "needed_at": "10ms"})";
     const std::string odd = R"({"bytes": 8, "group": "odd", "ready_after": "20ms", "needed_at": "20ms"})";
-    CHECK(rank_error(profile(pair + ", " + odd), 4) == "no error");
+    CHECK(rank_error(four_rank_profile(pair + ", " + odd), 4) == "no error");
     // Rank 1 receives from rank 0 at its start, but rank 0 sends only when it has the answer.
     const Profile crossed =
         parse_profile({"test.json", R"({"compute": {"forward": "40ms", "backward": "60ms"},
@@ -144,7 +134,7 @@ TEST_CASE("a schedule in which ranks wait for each other for ever is refused", "
 }
 
 TEST_CASE("the LLM profile moves what its layers, stages and replicas exchange", "[explicit]") {
-    const Profile llm = shipped("llm-3d");
+    const Profile llm = shipped_profile("llm-3d");
     check_for_ranks(llm, 8, {}, "llm-3d.json");
     CHECK(rank_error(llm, 7) ==
           "test.json: /groups/backward/3/0: must be less than the number of ranks, 7, is 7");

@@ -1,18 +1,15 @@
 #pragma once
 
+#include "collectors/source_choice.hpp"
 #include "temporary_folder.hpp"
+#include "text.hpp"
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 namespace tests {
 
 namespace fs = std::filesystem;
-
-inline void write_text(const fs::path& path, const std::string& text) {
-    std::ofstream(path) << text;
-}
 
 /// A folder that looks like /sys/class/net.
 class FakeSysfs {
@@ -40,5 +37,14 @@ public:
 private:
     TemporaryFolder folder_;
 };
+
+/// Where counters of this host would be, all in the fake.
+inline collectors::SourceFolders folders_of(const FakeSysfs& sysfs) {
+    collectors::SourceFolders folders;
+    folders.interfaces = sysfs.root();
+    folders.device_list = sysfs.root() / "dev";
+    folders.rdma = sysfs.root() / "infiniband";
+    return folders;
+}
 
 } // namespace tests

@@ -9,14 +9,16 @@
 #include <optional>
 
 #include "catch.hpp"
+#include "workloads.hpp"
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::bucket;
+using tests::megabyte;
 
 namespace {
 
-constexpr double line = 125e6;              // bytes per second
-constexpr std::uint64_t megabyte = 1000000; // 8 ms at this rate
+constexpr double gigabit = 125e6; // bytes per second: 8 ms for a megabyte
 
 /// A workload in the fluid model; ranks may differ in their computing.
 class Run {
@@ -25,7 +27,7 @@ public:
         : workload_(std::move(workload)), world_size_(world_size), slower_(std::move(slower)) {
         job_.topology.hosts.resize(static_cast<std::size_t>(world_size));
         std::iota(job_.topology.hosts.begin(), job_.topology.hosts.end(), 0);
-        job_.topology.bytes_per_second = line;
+        job_.topology.bytes_per_second = gigabit;
     }
 
     Topology& topology() { return job_.topology; }
@@ -82,11 +84,6 @@ private:
     FluidJob job_;
     std::map<BucketKind, TransferPlan> plans_;
 };
-
-WorkloadBucket bucket(Collective collective, std::uint64_t bytes, nanoseconds ready, nanoseconds needed,
-                      std::uint32_t group = 0) {
-    return {{.group = group, .collective = collective, .bytes = bytes}, 0, ready, needed};
-}
 
 Workload workload_of(std::vector<WorkloadBucket> buckets, nanoseconds compute,
                      std::vector<Group> groups = {{"all", {}}}) {
@@ -172,7 +169,7 @@ TEST_CASE("ranks that wait for each other are told so, with buckets and ranks", 
     const Workload workload = workload_of({bucket(send, 1000, 1ms, 2ms, 0), bucket(send, 1000, 1ms, 2ms, 1)},
                                           10ms, {{"there", {{0, 1}}}, {"back", {{1, 0}}}});
     FluidJob job;
-    job.topology = {.hosts = {0, 1}, .bytes_per_second = line};
+    job.topology = {.hosts = {0, 1}, .bytes_per_second = gigabit};
     job.schedule = [&](int rank, std::uint32_t iteration) {
         IterationSchedule schedule = iteration_schedule(Profile{}, workload, rank, iteration);
         Bucket& sends = schedule.buckets[rank == 0 ? 0 : 1];

@@ -1,11 +1,14 @@
 #include "generator/host_facts.hpp"
 #include "tests/catch.hpp"
+#include "tests/text.hpp"
 
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 using namespace generator;
+using tests::contains;
+using tests::message_of;
 
 namespace {
 
@@ -20,17 +23,8 @@ HostFacts facts(const std::string& host) {
             .free_memory_bytes = 16'000'000'000};
 }
 
-std::string error_of(const std::vector<HostFacts>& ranks) {
-    try {
-        require_same_program(ranks);
-    } catch (const std::runtime_error& error) {
-        return error.what();
-    }
-    return "no error";
-}
-
-bool names(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
+std::string agreement_error(const std::vector<HostFacts>& ranks) {
+    return message_of<std::runtime_error>([&] { require_same_program(ranks); });
 }
 
 } // namespace
@@ -58,33 +52,33 @@ TEST_CASE("a host that does not tell its free memory is no mistake", "[host_fact
 }
 
 TEST_CASE("ranks of one program and profile are accepted", "[host_facts]") {
-    CHECK(error_of({facts("node-a")}) == "no error");
-    CHECK(error_of({facts("node-a"), facts("node-b"), facts("node-b")}) == "no error");
+    CHECK(agreement_error({facts("node-a")}) == "no error");
+    CHECK(agreement_error({facts("node-a"), facts("node-b"), facts("node-b")}) == "no error");
 }
 
 TEST_CASE("another version is told with both versions, ranks and hosts", "[host_facts]") {
     HostFacts other = facts("node-b");
     other.version = "0.2.0";
-    const std::string error = error_of({facts("node-a"), facts("node-a"), other});
+    const std::string error = agreement_error({facts("node-a"), facts("node-a"), other});
     for (const char* part : {"rank 0 on node-a", "version 0.1.0", "rank 2 on node-b", "0.2.0", "install"})
-        CHECK(names(error, part));
+        CHECK(contains(error, part));
 }
 
 TEST_CASE("another build type is told", "[host_facts]") {
     HostFacts other = facts("node-b");
     other.build_type = "Debug";
-    const std::string error = error_of({facts("node-a"), other});
+    const std::string error = agreement_error({facts("node-a"), other});
     for (const char* part : {"build type", "Release", "Debug", "rank 1 on node-b"})
-        CHECK(names(error, part));
+        CHECK(contains(error, part));
 }
 
 TEST_CASE("other options are told as such, not as another installation", "[host_facts]") {
     HostFacts other = facts("node-b");
     other.profile_hash = "1111111111111111";
-    const std::string error = error_of({facts("node-a"), other});
+    const std::string error = agreement_error({facts("node-a"), other});
     for (const char* part : {"profile hash", "00ff00ff00ff00ff", "1111111111111111", "same options"})
-        CHECK(names(error, part));
-    CHECK_FALSE(names(error, "install"));
+        CHECK(contains(error, part));
+    CHECK_FALSE(contains(error, "install"));
 }
 
 TEST_CASE("ranks bound to one CPU are warned about, once per host", "[host_facts]") {
@@ -93,8 +87,8 @@ TEST_CASE("ranks bound to one CPU are warned about, once per host", "[host_facts
     ranks[0].cpus_allowed = ranks[1].cpus_allowed = 1;
     const std::vector<std::string> warnings = cpu_warnings(ranks);
     REQUIRE(warnings.size() == 1);
-    CHECK(names(warnings[0], "node-a"));
-    CHECK(names(warnings[0], "--bind-to none"));
+    CHECK(contains(warnings[0], "node-a"));
+    CHECK(contains(warnings[0], "--bind-to none"));
 }
 
 TEST_CASE("more ranks than CPUs are warned about", "[host_facts]") {
@@ -103,7 +97,7 @@ TEST_CASE("more ranks than CPUs are warned about", "[host_facts]") {
         rank.cpus_online = 4;
     const std::vector<std::string> warnings = cpu_warnings(ranks);
     REQUIRE(warnings.size() == 1);
-    CHECK(names(warnings[0], "5 RANKS SHARE 4 CPUS ON node-a"));
+    CHECK(contains(warnings[0], "5 RANKS SHARE 4 CPUS ON node-a"));
     ranks.pop_back();
     CHECK(cpu_warnings(ranks).empty());
 }
@@ -119,7 +113,7 @@ TEST_CASE("this host has a name, a kernel and at least one CPU", "[host_facts]")
     CHECK(own.version == GRADBURST_VERSION);
     CHECK(own.profile_hash == "hash");
     CHECK_FALSE(own.addresses.host.empty());
-    CHECK(names(own.kernel, "Linux "));
+    CHECK(contains(own.kernel, "Linux "));
     CHECK(own.cpus_online >= 1);
     CHECK(own.cpus_allowed >= 1);
 }

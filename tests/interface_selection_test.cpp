@@ -8,6 +8,7 @@
 
 using namespace collectors;
 using tests::FakeSysfs;
+using tests::folders_of;
 using tests::write_text;
 
 namespace {
@@ -27,13 +28,6 @@ public:
             add(name, "1");
     }
 };
-
-SourceFolders folders_of(const FakeSysfs& sysfs) {
-    SourceFolders folders;
-    folders.interfaces = sysfs.root();
-    folders.rdma = sysfs.root() / "infiniband";
-    return folders;
-}
 
 using Names = std::vector<std::string>;
 

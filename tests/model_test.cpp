@@ -1,5 +1,6 @@
 #include "generator/model.hpp"
 #include "tests/catch.hpp"
+#include "tests/text.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -10,6 +11,7 @@
 
 using generator::Model;
 using generator::parse_model;
+using tests::message_of;
 
 namespace {
 
@@ -19,26 +21,21 @@ std::string shipped_text(const std::string& name = "resnet50") {
 }
 
 /// A model of two tensors, 6 + 2 elements.
-const std::string small = R"({"format": "gradburst-model/1", "name": "small", "source": "by hand",
+const std::string two_tensors = R"({"format": "gradburst-model/1", "name": "small", "source": "by hand",
  "totals": {"parameters": 8, "tensors": 2}, "buffers": {"fp32_elements": 4, "int64_elements": 1},
  "tensors": [
   {"name": "w", "shape": [2, 3], "elements": 6, "ready_order": 1, "ready": {"arithmetic": 1, "fp32": 1, "tensor": 1}},
   {"name": "b", "shape": [2], "elements": 2, "ready_order": 0, "ready": {"arithmetic": 0.5, "fp32": 0.4, "tensor": 0.3}}
  ]})";
 
-std::string replaced(const std::string& what, const std::string& by) {
-    std::string text = small;
-    REQUIRE(text.find(what) != std::string::npos);
-    return text.replace(text.find(what), what.size(), by);
+std::string model_error(const std::string& text) {
+    return message_of<std::invalid_argument>([&] { parse_model(text); });
 }
 
-std::string error_of(const std::string& text) {
-    try {
-        parse_model(text);
-    } catch (const std::invalid_argument& error) {
-        return error.what();
-    }
-    return "no error";
+std::string replaced(const std::string& what, const std::string& by) {
+    std::string text = two_tensors;
+    REQUIRE(text.find(what) != std::string::npos);
+    return text.replace(text.find(what), what.size(), by);
 }
 
 } // namespace
@@ -80,40 +77,41 @@ TEST_CASE("an element has the bytes of its type", "[model]") {
 }
 
 TEST_CASE("a small model is read field by field", "[model]") {
-    const Model model = parse_model(small);
+    const Model model = parse_model(two_tensors);
     CHECK(model.elements() == 8);
     CHECK(model.tensors[1] == generator::Tensor{"b", 2, 0, 0.5, 0.4, 0.3});
 }
 
 TEST_CASE("a wrong tensor list names the JSON path and the rule", "[model]") {
-    CHECK(error_of(replaced("\"parameters\": 8", "\"parameters\": 9")) ==
+    CHECK(model_error(replaced("\"parameters\": 8", "\"parameters\": 9")) ==
           "/totals/parameters: must be the tensors' elements, 8, is 9");
-    CHECK(error_of(replaced("\"tensors\": 2", "\"tensors\": 3")) ==
+    CHECK(model_error(replaced("\"tensors\": 2", "\"tensors\": 3")) ==
           "/totals/tensors: must be the number of tensors, 2, is 3");
-    CHECK(error_of(replaced("\"name\": \"b\"", "\"name\": \"w\"")) == "/tensors/1/name: \"w\" stands twice");
-    CHECK(error_of(replaced("\"ready_order\": 0", "\"ready_order\": 1")) ==
+    CHECK(model_error(replaced("\"name\": \"b\"", "\"name\": \"w\"")) ==
+          "/tensors/1/name: \"w\" stands twice");
+    CHECK(model_error(replaced("\"ready_order\": 0", "\"ready_order\": 1")) ==
           "/tensors/1/ready_order: 1 stands twice");
-    CHECK(error_of(replaced("\"ready_order\": 0", "\"ready_order\": 2")) ==
+    CHECK(model_error(replaced("\"ready_order\": 0", "\"ready_order\": 2")) ==
           "/tensors/1/ready_order: must be at most 1, is 2");
-    CHECK(error_of(replaced("0.4", "1.5")) == "/tensors/1/ready/fp32: must be at most 1, is 1.5");
-    CHECK(error_of(replaced("0.4", "-0.5")) == "/tensors/1/ready/fp32: must be at least 0, is -0.5");
-    CHECK(error_of(replaced("[2, 3]", "[2, 4]")) ==
+    CHECK(model_error(replaced("0.4", "1.5")) == "/tensors/1/ready/fp32: must be at most 1, is 1.5");
+    CHECK(model_error(replaced("0.4", "-0.5")) == "/tensors/1/ready/fp32: must be at least 0, is -0.5");
+    CHECK(model_error(replaced("[2, 3]", "[2, 4]")) ==
           "/tensors/0/elements: must be the product of the shape, is 6");
-    CHECK(error_of(replaced("\"shape\": [2], ", "")) == "/tensors/1/shape: required");
-    CHECK(error_of(replaced("gradburst-model/1", "gradburst-model/2")) ==
+    CHECK(model_error(replaced("\"shape\": [2], ", "")) == "/tensors/1/shape: required");
+    CHECK(model_error(replaced("gradburst-model/1", "gradburst-model/2")) ==
           "/format: must be one of gradburst-model/1, is \"gradburst-model/2\"; did you mean "
           "\"gradburst-model/1\"?");
-    CHECK(error_of(replaced("\"source\"", "\"sauce\"")) ==
+    CHECK(model_error(replaced("\"source\"", "\"sauce\"")) ==
           "/sauce: unknown key; did you mean \"source\"? known keys: format, name, source, totals, buffers, "
           "units, tensors");
-    CHECK(error_of("[]") == "/: must be an object, is a list");
+    CHECK(model_error("[]") == "/: must be an object, is a list");
 }
 
 TEST_CASE("a shape whose product wraps around 64 bits is refused", "[model]") {
     // 2^32 x 2^32 is 0 modulo 2^64, 2^32 x (2^32 + 1) is 2^32.
-    CHECK(error_of(replaced("[2, 3]", "[4294967296, 4294967296]")) ==
+    CHECK(model_error(replaced("[2, 3]", "[4294967296, 4294967296]")) ==
           "/tensors/0/elements: must be the product of the shape, is 6");
-    CHECK(error_of(replaced("\"elements\": 6", "\"elements\": 18446744073709551616")) ==
+    CHECK(model_error(replaced("\"elements\": 6", "\"elements\": 18446744073709551616")) ==
           "/tensors/0/elements: must be at most 1152921504606846976, is 1.8446744073709552e+19");
 }
 
@@ -121,24 +119,24 @@ TEST_CASE("units share the tensors in registration order", "[model]") {
     const std::string both =
         replaced("\"tensors\": [", R"("units": [{"name": "all", "tensors": 2}], "tensors": [)");
     CHECK(parse_model(both).units == std::vector<generator::ModelUnit>{{"all", 2}});
-    CHECK(parse_model(small).units.empty());
+    CHECK(parse_model(two_tensors).units.empty());
 }
 
 TEST_CASE("units that do not add up to the tensors are refused", "[model]") {
     const auto with_units = [](const std::string& units) {
         return replaced("\"tensors\": [", "\"units\": [" + units + "], \"tensors\": [");
     };
-    CHECK(error_of(with_units(R"({"name": "a", "tensors": 1})")) ==
+    CHECK(model_error(with_units(R"({"name": "a", "tensors": 1})")) ==
           "/units: must add up to the number of tensors, 2, is 1");
-    CHECK(error_of(with_units(R"({"name": "a", "tensors": 1}, {"name": "b", "tensors": 2})")) ==
+    CHECK(model_error(with_units(R"({"name": "a", "tensors": 1}, {"name": "b", "tensors": 2})")) ==
           "/units: must add up to the number of tensors, 2, is 3");
-    CHECK(error_of(with_units(R"({"name": "a", "tensors": 3})")) ==
+    CHECK(model_error(with_units(R"({"name": "a", "tensors": 3})")) ==
           "/units/0/tensors: must be at most 2, is 3");
-    CHECK(error_of(with_units(R"({"name": "a", "tensors": 0}, {"name": "b", "tensors": 2})")) ==
+    CHECK(model_error(with_units(R"({"name": "a", "tensors": 0}, {"name": "b", "tensors": 2})")) ==
           "/units/0/tensors: must be at least 1, is 0");
-    CHECK(error_of(with_units(R"({"name": "a", "tensors": 1}, {"name": "a", "tensors": 1})")) ==
+    CHECK(model_error(with_units(R"({"name": "a", "tensors": 1}, {"name": "a", "tensors": 1})")) ==
           "/units/1/name: \"a\" stands twice");
-    CHECK(error_of(with_units(R"({"tensors": 2})")) == "/units/0/name: required");
+    CHECK(model_error(with_units(R"({"tensors": 2})")) == "/units/0/name: required");
 }
 
 namespace {

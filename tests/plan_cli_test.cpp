@@ -18,14 +18,14 @@ using tests::Outcome;
 namespace {
 
 /// gradburst-plan in a folder of its own.
-struct Program : tests::ShellProgram {
-    Program() : ShellProgram("'" GRADBURST_PLAN "'") {}
+struct PlanProgram : tests::ShellProgram {
+    PlanProgram() : ShellProgram("'" GRADBURST_PLAN "'") {}
 };
 
 } // namespace
 
 TEST_CASE("a plan shows bytes, times and burstiness with their units", "[cli]") {
-    const Outcome outcome = Program().run("resnet50 --ranks 4 --line-rate 100Gbit --ideal");
+    const Outcome outcome = PlanProgram().run("resnet50 --ranks 4 --line-rate 100Gbit --ideal");
     INFO(outcome.errors);
     CHECK(outcome.exit_code == 0);
     // 2 x 3/4 x 102,228,128 bytes
@@ -37,7 +37,7 @@ TEST_CASE("a plan shows bytes, times and burstiness with their units", "[cli]") 
 
 TEST_CASE("JSON carries the same numbers", "[cli]") {
     const Outcome outcome =
-        Program().run("smoke --ranks 4 --line-rate 1Gbit --ideal --step-latency 0us --tau 5ms --json");
+        PlanProgram().run("smoke --ranks 4 --line-rate 1Gbit --ideal --step-latency 0us --tau 5ms --json");
     INFO(outcome.errors);
     REQUIRE(outcome.exit_code == 0);
     const auto plan = nlohmann::json::parse(outcome.output);
@@ -54,7 +54,7 @@ TEST_CASE("JSON carries the same numbers", "[cli]") {
 }
 
 TEST_CASE("the profile's algorithm is what is counted and predicted", "[cli]") {
-    const Outcome outcome = Program().run("resnet50-server --ranks 4 --line-rate 100Gbit --json");
+    const Outcome outcome = PlanProgram().run("resnet50-server --ranks 4 --line-rate 100Gbit --json");
     INFO(outcome.errors);
     REQUIRE(outcome.exit_code == 0);
     const auto plan = nlohmann::json::parse(outcome.output);
@@ -71,7 +71,7 @@ TEST_CASE("the profile's algorithm is what is counted and predicted", "[cli]") {
 }
 
 TEST_CASE("options that decide what a run sends decide what is planned", "[cli]") {
-    const Program program;
+    const PlanProgram program;
     const auto plan = [&program](const std::string& options) {
         const Outcome outcome = program.run("smoke --ranks 4 --line-rate 1Gbit --json " + options);
         INFO(options << ": " << outcome.errors);
@@ -93,7 +93,7 @@ TEST_CASE("options that decide what a run sends decide what is planned", "[cli]"
 }
 
 TEST_CASE("connections, collectives and groups are listed", "[cli]") {
-    const Program program;
+    const PlanProgram program;
     const Outcome outcome = program.run("resnet50-ddp --ranks 4 --line-rate 100Gbit --json");
     INFO(outcome.errors);
     REQUIRE(outcome.exit_code == 0);
@@ -116,7 +116,7 @@ TEST_CASE("connections, collectives and groups are listed", "[cli]") {
 }
 
 TEST_CASE("an oversubscribed uplink slows what crosses it", "[cli]") {
-    const Program program;
+    const PlanProgram program;
     const auto seconds = [&program](const std::string& options) {
         const Outcome outcome = program.run(
             "resnet50-server --ranks 8 --line-rate 100Gbit --ideal --step-latency 0us --json " + options);
@@ -132,18 +132,18 @@ TEST_CASE("an oversubscribed uplink slows what crosses it", "[cli]") {
 }
 
 TEST_CASE("thousands of ranks are planned by the one that stands for all", "[cli]") {
-    const Outcome outcome = Program().run("resnet50 --ranks 4096 --line-rate 100Gbit");
+    const Outcome outcome = PlanProgram().run("resnet50 --ranks 4096 --line-rate 100Gbit");
     INFO(outcome.errors);
     REQUIRE(outcome.exit_code == 0);
     CHECK(contains(outcome.output, "plans of one rank that stands for all"));
     CHECK(contains(outcome.output, "4096 in all"));
     const Outcome jitter =
-        Program().run("resnet50-server --ranks 4096 --ranks-per-host 2 --line-rate 100Gbit");
+        PlanProgram().run("resnet50-server --ranks 4096 --ranks-per-host 2 --line-rate 100Gbit");
     CHECK(jitter.exit_code == 0); // few transfers, although ranks differ
 }
 
 TEST_CASE("the trace of a plan is an ordinary trace", "[cli]") {
-    const Program program;
+    const PlanProgram program;
     const fs::path path = program.file("plan.csv");
     const Outcome outcome =
         program.run("smoke --ranks 4 --line-rate 1Gbit --iterations 5 --trace '" + path.string() + "'");
@@ -156,7 +156,7 @@ TEST_CASE("the trace of a plan is an ordinary trace", "[cli]") {
 }
 
 TEST_CASE("a plan says what a run takes, and what cannot fit", "[cli]") {
-    const Program program;
+    const PlanProgram program;
     const std::string small = program.run("smoke --ranks 4 --line-rate 1Gbit").output;
     CHECK(contains(small, "beside the programs themselves"));
     CHECK(contains(small, "in the run directory: NIC traces and timeline"));
@@ -169,7 +169,7 @@ TEST_CASE("a plan says what a run takes, and what cannot fit", "[cli]") {
 }
 
 TEST_CASE("odd sizes of a job are planned", "[cli]") {
-    const Program program;
+    const PlanProgram program;
     CHECK(contains(program.run("smoke --ranks 1 --line-rate 1Gbit").output, "no traffic"));
     CHECK(contains(program.run("smoke --ranks 2 --ranks-per-host 4 --line-rate 1Gbit").output,
                    "over loopback"));
@@ -177,8 +177,8 @@ TEST_CASE("odd sizes of a job are planned", "[cli]") {
     CHECK(program.run("smoke --ranks 2 --line-rate 1Gbit --iterations 2 --tau 10min --json").exit_code == 0);
 }
 
-TEST_CASE("the user's mistakes give one message and exit code 2", "[cli]") {
-    const Program program;
+TEST_CASE("gradburst-plan answers the user's mistakes with one message and exit code 2", "[cli]") {
+    const PlanProgram program;
     CHECK(contains(program.complaint("smoke --ranks 4"), "--line-rate: required"));
     CHECK(contains(program.complaint("smoke --line-rate 1Gbit"), "--ranks"));
     CHECK(contains(program.complaint("nosuch --ranks 4 --line-rate 1Gbit"), "nosuch"));
@@ -201,7 +201,7 @@ TEST_CASE("the user's mistakes give one message and exit code 2", "[cli]") {
     CHECK(contains(program.complaint("--nosuch"), "--help"));
 }
 
-TEST_CASE("help and version are no mistakes", "[cli]") {
-    const Program program;
+TEST_CASE("help and version of gradburst-plan are no mistakes", "[cli]") {
+    const PlanProgram program;
     program.check_help_and_version("gradburst-plan");
 }

@@ -19,7 +19,11 @@
 // before it.
 
 using namespace generator;
-using namespace tests;
+using tests::byte_factor;
+using tests::table_rows;
+using tests::table_windows;
+using tests::TableRow;
+using tests::with_assumptions;
 
 namespace {
 

@@ -11,14 +11,17 @@
 #include "ptm_table.hpp"
 
 using namespace generator;
-using namespace tests;
+using tests::byte_factor;
+using tests::table_rows;
+using tests::table_windows;
+using tests::TableRow;
+using tests::with_assumptions;
 
 namespace {
 
-constexpr double latency = 30e-6;             // seconds per ring step, as in the table
+constexpr double step_latency = 30e-6;        // seconds per ring step, as in the table
 constexpr double largest_bucket = 31'502'336; // bytes, of DDP's five for ResNet-50
 constexpr double model_bytes = 102'228'128;
-constexpr auto windows = table_windows;
 
 /// Of the largest bucket, without latency.
 double step_seconds(const TableRow& row) {
@@ -53,16 +56,17 @@ TEST_CASE("prediction agrees with the analytic model in all its ring configurati
         const std::array ranks{0};
         const auto readings =
             collectors::readings(predicted_trace(prediction, ranks), collectors::Direction::tx);
-        const auto curve = collectors::burstiness_curve(readings, windows);
-        for (std::size_t i = 0; i < windows.size(); ++i) {
+        const auto curve = collectors::burstiness_curve(readings, table_windows);
+        for (std::size_t i = 0; i < table_windows.size(); ++i) {
             // The table spreads each step's latency over the burst: rate v = C s / (s + a) for chunk time s
             // and latency a. The plan sends at C for s and pauses for a, so that within a burst it is ahead
             // of the table by at most v a. Hence E <= E_table + v a. Where the window lies within a burst,
             // E_table = v tau, and the excess is at most a / tau; E <= C tau bounds it by a / s as well. At 1
             // ms that can be 3 %. Where a window covers several bursts, v a is small against them. Never less
             // than the table, but for rounding.
-            const double tau = collectors::in_seconds(windows[i]);
-            const double allowed = i == 0 ? std::min(latency / tau, latency / step_seconds(row)) : 0.01;
+            const double tau = collectors::in_seconds(table_windows[i]);
+            const double allowed =
+                i == 0 ? std::min(step_latency / tau, step_latency / step_seconds(row)) : 0.01;
             const double ratio = collectors::peak_to_mean(curve, curve.points[i]).estimate;
             const double rounding = 0.005 + 0.001 * row.ratios[i]; // 2 decimals; compute time
             CHECK(ratio >= row.ratios[i] - rounding);
@@ -77,7 +81,7 @@ TEST_CASE("prediction agrees with the analytic model in all its ring configurati
         const double backlog = collectors::max_backlog(readings, twice_mean).estimate;
         CHECK(std::abs(backlog - row.backlog_bytes) <=
               std::max(0.01 * row.backlog_bytes,
-                       row.backlog_bytes == 0 ? latency * row.bytes_per_second() : 0) +
+                       row.backlog_bytes == 0 ? step_latency * row.bytes_per_second() : 0) +
                   5000);
     }
     // All at 1 ms, in 508 of 896 rows (chunks of less than 3 ms).

@@ -8,15 +8,16 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "workloads.hpp"
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::megabyte;
 
 namespace {
 
-constexpr double line = 1e9; // bytes per second
+constexpr double line_bytes_per_second = 1e9;
 constexpr BitRate line_rate{8'000'000'000};
-constexpr std::uint64_t megabyte = 1'000'000;
 
 LinkModel link_without_latency() {
     LinkModel link;
@@ -45,7 +46,7 @@ double duration(const std::vector<RankPlan>& plans, double latency = 0,
     FluidJob job;
     job.topology.hosts.resize(plans.size());
     std::iota(job.topology.hosts.begin(), job.topology.hosts.end(), 0);
-    job.topology.bytes_per_second = line;
+    job.topology.bytes_per_second = line_bytes_per_second;
     job.latency = latency;
     job.schedule = [](int, std::uint32_t) {
         IterationSchedule schedule;
@@ -68,12 +69,11 @@ std::vector<RankPlan> ring(int world_size, std::uint64_t bytes) {
     return plans;
 }
 
-Operation transfer(Operation::Kind kind, int peer, std::uint64_t bytes = megabyte) {
+using Kind = Operation::Kind;
+
+Operation transfer(Kind kind, int peer, std::uint64_t bytes = megabyte) {
     return {.kind = kind, .peer = peer, .range = {0, bytes}, .after = {}, .behind = {}};
 }
-
-constexpr auto send = Operation::Kind::send;
-constexpr auto receive = Operation::Kind::receive_add;
 
 } // namespace
 
@@ -103,8 +103,8 @@ TEST_CASE("sends to one rank share what it can receive", "[prediction]") {
     for (const int n : {2, 3, 9}) {
         std::vector<RankPlan> plans(static_cast<std::size_t>(n));
         for (int rank = 1; rank < n; ++rank) {
-            plans[static_cast<std::size_t>(rank)].operations = {transfer(send, 0)};
-            plans[0].operations.push_back(transfer(receive, rank));
+            plans[static_cast<std::size_t>(rank)].operations = {transfer(Kind::send, 0)};
+            plans[0].operations.push_back(transfer(Kind::receive_add, rank));
         }
         CHECK(duration(plans) == Approx((n - 1) * 1e-3).epsilon(1e-9)); // (N-1) S / C
     }
@@ -114,46 +114,47 @@ TEST_CASE("flows out of one rank share what it can send, max-min fairly", "[pred
     // Rank 0 sends 1 MB to rank 1 and 3 MB to rank 2: both at C/2 until 2 ms, then the second alone until 4
     // ms.
     std::vector<RankPlan> plans(3);
-    plans[0].operations = {transfer(send, 1), transfer(send, 2, 3 * megabyte)};
-    plans[1].operations = {transfer(receive, 0)};
-    plans[2].operations = {transfer(receive, 0, 3 * megabyte)};
+    plans[0].operations = {transfer(Kind::send, 1), transfer(Kind::send, 2, 3 * megabyte)};
+    plans[1].operations = {transfer(Kind::receive_add, 0)};
+    plans[2].operations = {transfer(Kind::receive_add, 0, 3 * megabyte)};
     CHECK(duration(plans) == Approx(4e-3).epsilon(1e-9));
 
     // Ranks 0, 1, 2 send 1 MB each to rank 3 (C/3 each); rank 0 also 2 MB to rank 4, which gets the rest,
     // 2C/3: all end at 3 ms.
     std::vector<RankPlan> five(5);
-    five[0].operations = {transfer(send, 3), transfer(send, 4, 2 * megabyte)};
-    five[1].operations = {transfer(send, 3)};
-    five[2].operations = {transfer(send, 3)};
-    five[3].operations = {transfer(receive, 0), transfer(receive, 1), transfer(receive, 2)};
-    five[4].operations = {transfer(receive, 0, 2 * megabyte)};
+    five[0].operations = {transfer(Kind::send, 3), transfer(Kind::send, 4, 2 * megabyte)};
+    five[1].operations = {transfer(Kind::send, 3)};
+    five[2].operations = {transfer(Kind::send, 3)};
+    five[3].operations = {transfer(Kind::receive_add, 0), transfer(Kind::receive_add, 1),
+                          transfer(Kind::receive_add, 2)};
+    five[4].operations = {transfer(Kind::receive_add, 0, 2 * megabyte)};
     CHECK(duration(five) == Approx(3e-3).epsilon(1e-9));
 }
 
 TEST_CASE("an operation waits for what it comes after, and sends to one peer are in order", "[prediction]") {
     // There, one latency, and back.
     std::vector<RankPlan> plans(2);
-    plans[0].operations = {transfer(send, 1), transfer(receive, 1)};
-    plans[1].operations = {transfer(receive, 0), transfer(send, 0)};
+    plans[0].operations = {transfer(Kind::send, 1), transfer(Kind::receive_add, 1)};
+    plans[1].operations = {transfer(Kind::receive_add, 0), transfer(Kind::send, 0)};
     plans[1].operations[1].after = {0};
     CHECK(duration(plans, 1e-3) == Approx(1e-3 + 1e-3 + 1e-3 + 1e-3).epsilon(1e-9));
     // Two sends on one connection do not share it: 2 ms, and they do not deadlock.
     std::vector<RankPlan> two(2);
-    two[0].operations = {transfer(send, 1), transfer(send, 1)};
-    two[1].operations = {transfer(receive, 0), transfer(receive, 0)};
+    two[0].operations = {transfer(Kind::send, 1), transfer(Kind::send, 1)};
+    two[1].operations = {transfer(Kind::receive_add, 0), transfer(Kind::receive_add, 0)};
     CHECK(duration(two) == Approx(2e-3).epsilon(1e-9));
 }
 
 TEST_CASE("plans that do not fit together are refused", "[prediction]") {
     std::vector<RankPlan> plans(2);
-    plans[0].operations = {transfer(send, 1)};
+    plans[0].operations = {transfer(Kind::send, 1)};
     CHECK_THROWS_AS(duration(plans), std::logic_error); // nobody receives
-    plans[1].operations = {transfer(receive, 0, 7)};
+    plans[1].operations = {transfer(Kind::receive_add, 0, 7)};
     CHECK_THROWS_AS(duration(plans), std::logic_error); // another size
     std::vector<RankPlan> circle(2);
     for (int rank : {0, 1}) {
         auto& operations = circle[static_cast<std::size_t>(rank)].operations;
-        operations = {transfer(send, 1 - rank), transfer(receive, 1 - rank)};
+        operations = {transfer(Kind::send, 1 - rank), transfer(Kind::receive_add, 1 - rank)};
         operations[0].after = {1};
     }
     CHECK_THROWS_AS(duration(circle), std::logic_error); // each waits for the other

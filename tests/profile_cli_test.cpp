@@ -13,8 +13,8 @@ using tests::Outcome;
 namespace {
 
 /// gradburst-profile in a folder of its own, in a locale that knows ASCII only.
-struct Program : tests::ShellProgram {
-    Program() : ShellProgram("LC_ALL=C COLUMNS=80 timeout 60 '" GRADBURST_PROFILE "'") {}
+struct ProfileProgram : tests::ShellProgram {
+    ProfileProgram() : ShellProgram("LC_ALL=C COLUMNS=80 timeout 60 '" GRADBURST_PROFILE "'") {}
 };
 
 const std::string good = R"({"description": "mine", "compute": {"time": "20ms"},
@@ -23,7 +23,7 @@ const std::string good = R"({"description": "mine", "compute": {"time": "20ms"},
 } // namespace
 
 TEST_CASE("list names every profile with its model, bytes and computing time", "[cli]") {
-    const Outcome outcome = Program().run("list");
+    const Outcome outcome = ProfileProgram().run("list");
     INFO(outcome.errors);
     CHECK(outcome.exit_code == 0);
     CHECK(contains(outcome.output, "resnet50-ddp     resnet50      102.4 MB  348.8 ms  7\n"));
@@ -32,7 +32,7 @@ TEST_CASE("list names every profile with its model, bytes and computing time", "
 }
 
 TEST_CASE("list says what it cannot use, and goes on", "[cli]") {
-    const Program program;
+    const ProfileProgram program;
     program.write("broken.json", "{");
     program.write("mine.json", good);
     setenv("GRADBURST_PROFILES", program.folder().c_str(), 1);
@@ -49,7 +49,7 @@ TEST_CASE("list says what it cannot use, and goes on", "[cli]") {
 }
 
 TEST_CASE("show draws the five buckets of DDP after the broadcasts", "[cli]") {
-    const Outcome outcome = Program().run("show resnet50-ddp");
+    const Outcome outcome = ProfileProgram().run("show resnet50-ddp");
     INFO(outcome.errors);
     CHECK(outcome.exit_code == 0);
     // forward: 0.32 x 128 / 367 s; the optimizer waits at 0.97 x 348.8 ms.
@@ -60,7 +60,7 @@ TEST_CASE("show draws the five buckets of DDP after the broadcasts", "[cli]") {
 }
 
 TEST_CASE("show draws 161 buckets on a screen, and every one of them with --all", "[cli]") {
-    const Program program;
+    const ProfileProgram program;
     const std::string settings =
         "show resnet50 --set /gradients/bucketing=per_tensor --set /gradients/overlap=true";
     const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
@@ -69,11 +69,11 @@ TEST_CASE("show draws 161 buckets on a screen, and every one of them with --all"
 }
 
 TEST_CASE("iteration 0 of DDP is one bucket", "[cli]") {
-    CHECK(contains(Program().run("show vgg16 --iteration 0").output, "0 all_reduce 553.4 MB"));
+    CHECK(contains(ProfileProgram().run("show vgg16 --iteration 0").output, "0 all_reduce 553.4 MB"));
 }
 
 TEST_CASE("options override fields of the shown profile", "[cli]") {
-    const Program program;
+    const ProfileProgram program;
     const Outcome outcome =
         program.run("show resnet50 --line-rate 1Gbit --set /compute/time=200ms --set /run/seed=7 --json");
     INFO(outcome.errors);
@@ -89,7 +89,7 @@ TEST_CASE("options override fields of the shown profile", "[cli]") {
 }
 
 TEST_CASE("the effective profile that show prints is a profile", "[cli]") {
-    const Program program;
+    const ProfileProgram program;
     const Outcome outcome = program.run("show smoke --json");
     const std::string path =
         program.write("again.json", nlohmann::json::parse(outcome.output).at("profile").dump());
@@ -98,7 +98,7 @@ TEST_CASE("the effective profile that show prints is a profile", "[cli]") {
 }
 
 TEST_CASE("check finds every mistake of every file", "[cli]") {
-    const Program program;
+    const ProfileProgram program;
     const std::string bad = program.write(
         "bad.json",
         R"({"run": {"seed": -1}, "compute": {"tme": "5ms"}, "gradients": {"bucketing": "explicit"}})");
@@ -118,7 +118,7 @@ TEST_CASE("check finds every mistake of every file", "[cli]") {
 }
 
 TEST_CASE("diff says what two profiles have different", "[cli]") {
-    const Outcome outcome = Program().run("diff resnet50 resnet50-ddp");
+    const Outcome outcome = ProfileProgram().run("diff resnet50 resnet50-ddp");
     CHECK(outcome.exit_code == 0);
     CHECK(contains(outcome.output, "/compute/backward\n  - 673.1 ms\n  + 226.7 ms\n"));
     CHECK(contains(outcome.output, "/gradients/bucketing\n  - \"single\"\n  + \"ddp\"\n"));
@@ -126,8 +126,8 @@ TEST_CASE("diff says what two profiles have different", "[cli]") {
     CHECK(contains(outcome.output, "5 all_reduce, 2 broadcast\n"));
 }
 
-TEST_CASE("the user's mistakes give one message and exit code 2", "[cli]") {
-    const Program program;
+TEST_CASE("gradburst-profile answers the user's mistakes with one message and exit code 2", "[cli]") {
+    const ProfileProgram program;
     CHECK(contains(program.complaint("show nosuch"), "there are: bert-large"));
     CHECK(contains(program.complaint("show resnt50"), "did you mean \"resnet50\"?"));
     CHECK(contains(program.complaint("show"), "--help"));
@@ -141,8 +141,8 @@ TEST_CASE("the user's mistakes give one message and exit code 2", "[cli]") {
     CHECK(contains(program.complaint("diff smoke"), "--help"));
 }
 
-TEST_CASE("help and version are no mistakes", "[cli]") {
-    const Program program;
+TEST_CASE("help and version of gradburst-profile are no mistakes", "[cli]") {
+    const ProfileProgram program;
     program.check_help_and_version("gradburst-profile");
     CHECK(program.run("show --help").exit_code == 0);
 }

@@ -1,53 +1,36 @@
 #include "generator/profile.hpp"
 #include "tests/catch.hpp"
+#include "tests/profiles.hpp"
+#include "tests/temporary_folder.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
-
-#include <unistd.h>
 
 using namespace generator;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
+using tests::message_of;
+using tests::shipped_profile;
+using tests::shipped_profiles;
+using tests::TemporaryFolder;
+using tests::text_of;
+using tests::write_text;
 
 namespace {
 
-const fs::path shipped = GRADBURST_SOURCE_DIR "/profiles";
+std::string load_error(const std::string& name, const std::vector<fs::path>& folders = {}) {
+    return message_of<ProfileError>([&] { load_profile(name, folders); });
+}
 
-/// A folder that is gone after the test.
-class TemporaryFolder {
-public:
-    TemporaryFolder()
-        : path_(fs::temp_directory_path() / ("profile_files_test." + std::to_string(getpid()))) {
-        fs::create_directory(path_);
-    }
-    ~TemporaryFolder() { fs::remove_all(path_); }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-    std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(path_ / name) << text;
-        return (path_ / name).string();
-    }
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
-
-std::string error_of(const std::string& name, const std::vector<fs::path>& folders = {}) {
-    try {
-        load_profile(name, folders);
-    } catch (const ProfileError& error) {
-        return error.what();
-    }
-    return "no error";
+/// Writes a file; returns its path.
+std::string written(const fs::path& path, const std::string& text) {
+    write_text(path, text);
+    return path.string();
 }
 
 /// The keys that the parser knows at `path`, as its message about an unknown key lists them.
@@ -69,15 +52,10 @@ std::set<std::string> parser_keys(const nlohmann::json::json_pointer& path) {
     return keys;
 }
 
-std::string text_of(const fs::path& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Compares an object of the schema, and all objects inside it, with the parser; the README must name each
 /// key.
 void compare_keys(const nlohmann::json& schema, const nlohmann::json::json_pointer& path) {
-    const std::string readme = text_of(shipped / "README.md");
+    const std::string readme = text_of(shipped_profiles / "README.md");
     INFO(path.to_string());
     REQUIRE(schema.at("additionalProperties") == false);
     std::set<std::string> keys;
@@ -103,10 +81,10 @@ void compare_keys(const nlohmann::json& schema, const nlohmann::json::json_point
 } // namespace
 
 TEST_CASE("every shipped profile parses", "[profile]") {
-    const std::vector<ProfileListing> listings = list_profiles({shipped});
+    const std::vector<ProfileListing> listings = list_profiles({shipped_profiles});
     REQUIRE(listings.size() >= 3);
     for (const ProfileListing& listing : listings) {
-        const Profile profile = parse_profile(load_profile(listing.name, {shipped}));
+        const Profile profile = shipped_profile(listing.name);
         CHECK(profile.name == listing.name);
         CHECK(profile.description == listing.description);
         CHECK_FALSE(profile.description.empty());
@@ -114,27 +92,27 @@ TEST_CASE("every shipped profile parses", "[profile]") {
 }
 
 TEST_CASE("the shipped profiles say what their names promise", "[profile]") {
-    const Profile resnet = parse_profile(load_profile("resnet50", {shipped}));
+    const Profile resnet = shipped_profile("resnet50");
     CHECK(resnet.model.elements() == 25'557'032);
     CHECK(resnet.compute.total() == 1'035'598'706ns); // 96 / 92.7 s
     CHECK(resnet.gradients.bucketing == Bucketing::single);
     CHECK_FALSE(resnet.gradients.overlap);
     CHECK(resnet.scale.reference_rate == BitRate{100'000'000'000});
-    const Profile ddp = parse_profile(load_profile("resnet50-ddp", {shipped}));
+    const Profile ddp = shipped_profile("resnet50-ddp");
     CHECK(ddp.compute.total() == 348'773'842ns); // 128 / 367 s
     CHECK(ddp.gradients.bucket_cap_bytes == 25 * 1024 * 1024);
     CHECK(ddp.gradients.overlap);
-    const Profile smoke = parse_profile(load_profile("smoke", {shipped}));
+    const Profile smoke = shipped_profile("smoke");
     CHECK(smoke.compute.total() * *smoke.run.iterations == 2s);
 }
 
 TEST_CASE("the schema and the parser know the same keys", "[profile]") {
-    compare_keys(nlohmann::json::parse(text_of(shipped / "profile.schema.json")),
+    compare_keys(nlohmann::json::parse(text_of(shipped_profiles / "profile.schema.json")),
                  nlohmann::json::json_pointer());
 }
 
 TEST_CASE("the worked example in the README parses", "[profile]") {
-    const std::string readme = text_of(shipped / "README.md");
+    const std::string readme = text_of(shipped_profiles / "README.md");
     const std::size_t begin = readme.find("```json") + 7;
     const Profile profile =
         parse_profile({"mine.json", readme.substr(begin, readme.find("```", begin) - begin), ""});
@@ -146,37 +124,38 @@ TEST_CASE("the worked example in the README parses", "[profile]") {
 
 TEST_CASE("an unknown name says where it was looked for and what there is", "[profile]") {
     CHECK(
-        error_of("resnt50", {shipped}) ==
-        "no profile \"resnt50\" in " + shipped.string() +
+        load_error("resnt50", {shipped_profiles}) ==
+        "no profile \"resnt50\" in " + shipped_profiles.string() +
             "; did you mean \"resnet50\"? there are: bert-large, gpt2-medium, gpt2-small, llama2-7b, llm-3d, "
             "resnet101, resnet152, resnet18, resnet50, resnet50-ddp, resnet50-server, smoke, vgg16");
-    CHECK(error_of("resnt50") == "no profile \"resnt50\" in no folder; there are: none");
+    CHECK(load_error("resnt50") == "no profile \"resnt50\" in no folder; there are: none");
 }
 
 TEST_CASE("a file that is no profile is refused with the reason", "[profile]") {
     const TemporaryFolder folder;
     const std::string base = folder.path().string();
-    CHECK(error_of(base + "/") == base + "/: is a directory; expected a file");
-    CHECK(error_of(base + "/none.json") == base + "/none.json: cannot be opened: No such file or directory");
-    const std::string empty = folder.write("empty.json", "");
-    CHECK(error_of(empty) == empty + ": is empty; expected a JSON object");
-    const std::string broken = folder.write("broken.json", "{\n\"run\" 5}");
-    CHECK_THAT(error_of(broken), Catch::Matchers::StartsWith(broken + ": line 2, column 7: "));
-    const std::string lost = folder.write("lost.json", R"({"model": {"tensors": "models/none.json"}})");
-    CHECK(error_of(lost) ==
+    CHECK(load_error(base + "/") == base + "/: is a directory; expected a file");
+    CHECK(load_error(base + "/none.json") ==
+          base + "/none.json: cannot be opened: No such file or directory");
+    const std::string empty = written(folder / "empty.json", "");
+    CHECK(load_error(empty) == empty + ": is empty; expected a JSON object");
+    const std::string broken = written(folder / "broken.json", "{\n\"run\" 5}");
+    CHECK_THAT(load_error(broken), Catch::Matchers::StartsWith(broken + ": line 2, column 7: "));
+    const std::string lost = written(folder / "lost.json", R"({"model": {"tensors": "models/none.json"}})");
+    CHECK(load_error(lost) ==
           lost + ": /model/tensors: models/none.json: cannot be opened: No such file or directory");
-    CHECK_THAT(error_of("/dev/zero"), Catch::Matchers::Contains("larger than 64 MiB"));
+    CHECK_THAT(load_error("/dev/zero"), Catch::Matchers::Contains("larger than 64 MiB"));
 }
 
 TEST_CASE("the first folder that has a profile wins, and broken ones are listed as such", "[profile]") {
     const TemporaryFolder folder;
-    folder.write("smoke.json", R"({"description": "mine"})");
-    folder.write("broken.json", "{");
-    folder.write("some.schema.json", "{}");
-    folder.write("notes.txt", "");
+    write_text(folder / "smoke.json", R"({"description": "mine"})");
+    write_text(folder / "broken.json", "{");
+    write_text(folder / "some.schema.json", "{}");
+    write_text(folder / "notes.txt", "");
     const std::vector<ProfileListing> listings =
-        list_profiles({folder.path(), shipped, folder.path() / "none"});
-    CHECK(listings.size() == list_profiles({shipped}).size() + 1); // smoke is there once
+        list_profiles({folder.path(), shipped_profiles, folder / "none"});
+    CHECK(listings.size() == list_profiles({shipped_profiles}).size() + 1); // smoke is there once
     const auto description_of = [&listings](const std::string& name) {
         const auto found = std::find_if(listings.begin(), listings.end(),
                                         [&name](const auto& listing) { return listing.name == name; });
@@ -185,7 +164,7 @@ TEST_CASE("the first folder that has a profile wins, and broken ones are listed 
     CHECK_THAT(description_of("broken"), Catch::Matchers::StartsWith("(not usable: line 1, column 2"));
     CHECK(description_of("smoke") == "mine");
     CHECK(description_of("some.schema") == "not listed");
-    CHECK(load_profile("smoke", {folder.path(), shipped}).name == "smoke.json");
+    CHECK(load_profile("smoke", {folder.path(), shipped_profiles}).name == "smoke.json");
 }
 
 TEST_CASE("profiles are looked for in the environment's folders, then beside the program", "[profile]") {

@@ -1,17 +1,18 @@
 #include "generator/profile.hpp"
 #include "tests/catch.hpp"
+#include "tests/profiles.hpp"
 
 #include <random>
 #include <string>
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::error_of;
+using tests::parse;
+using tests::shipped_profile;
+using tests::shipped_profiles;
 
 namespace {
-
-ProfileSource shipped(const std::string& name) {
-    return load_profile(name, {GRADBURST_SOURCE_DIR "/profiles"});
-}
 
 /// A valid profile that uses every kind of value.
 const std::string rich = R"({"$schema": "x", "name": "rich", "description": "d",
@@ -20,19 +21,6 @@ const std::string rich = R"({"$schema": "x", "name": "rich", "description": "d",
  "network": {"interfaces": ["eth*", "10.0.0.0/8"], "ports": "42000-42063", "congestion_control": "bbr", "line_rate": "25Gbit", "stall_timeout_s": 5},
  "scale": {"bytes": 0.1, "time": 3, "reference_rate": "100Gbit"},
  "run": {"duration": "1min", "seed": 18446744073709551615, "out": "there", "overwrite": true}, "sampling": {"interval": "1ms"}})";
-
-Profile parse(const std::string& text, const std::vector<Override>& overrides = {}) {
-    return parse_profile({"test.json", text, ""}, overrides);
-}
-
-std::string error_of(const std::string& text, const std::vector<Override>& overrides) {
-    try {
-        parse(text, overrides);
-    } catch (const ProfileError& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 /// A profile either parses or is the user's mistake; anything else ends the test.
 bool accepted(const ProfileSource& source) {
@@ -49,7 +37,7 @@ bool accepted(const ProfileSource& source) {
 TEST_CASE("the effective profile parses to the same profile and the same text", "[profile]") {
     for (const ProfileListing& listing : list_profiles({GRADBURST_SOURCE_DIR "/profiles"})) {
         INFO(listing.name);
-        const ProfileSource source = shipped(listing.name);
+        const ProfileSource source = load_profile(listing.name, {shipped_profiles});
         const Profile profile = parse_profile(source);
         const std::string text = effective_profile_json(profile);
         const Profile again = parse_profile({"other.json", text, source.model_text});
@@ -84,7 +72,7 @@ TEST_CASE("the hash does not depend on how the profile is written", "[profile]")
 }
 
 TEST_CASE("the hash depends on what changes the traffic, tensors included", "[profile]") {
-    const Profile profile = parse_profile(shipped("resnet50"));
+    const Profile profile = shipped_profile("resnet50");
     Profile changed = profile;
     changed.model.tensors[7].ready_fp32 += 1e-6;
     CHECK(profile_hash(changed) != profile_hash(profile));
@@ -187,9 +175,11 @@ TEST_CASE("an option replaces the other ways in which the profile says the same"
                                      {"/run/duration", "\"9s\"", "--duration"}};
     CHECK(parse(rich, both).run.iterations == 5U);
     CHECK(parse(rich, both).run.duration == 9s);
-    const Profile timed = parse_profile(shipped("resnet50"), {{"/run/duration", "\"60s\"", "--duration"}});
+    const Profile timed = parse_profile(load_profile("resnet50", {shipped_profiles}),
+                                        {{"/run/duration", "\"60s\"", "--duration"}});
     CHECK(timed.run.iterations == std::nullopt);
-    const Profile batch = parse_profile(shipped("resnet50"), {{"/compute/batch", "9270", "--batch"}});
+    const Profile batch =
+        parse_profile(load_profile("resnet50", {shipped_profiles}), {{"/compute/batch", "9270", "--batch"}});
     CHECK(batch.compute.total() == 100s);
 }
 
@@ -209,7 +199,7 @@ TEST_CASE("no damaged byte makes the parser crash", "[profile]") {
         }
         accepted({"test.json", text, ""});
     }
-    const ProfileSource source = shipped("resnet50");
+    const ProfileSource source = load_profile("resnet50", {shipped_profiles});
     for (int round = 0; round < 40; ++round) {
         ProfileSource damaged = source;
         damaged.model_text[random() % damaged.model_text.size()] = static_cast<char>(random() % 256);

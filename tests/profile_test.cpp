@@ -1,11 +1,14 @@
 #include "generator/profile.hpp"
 #include "tests/catch.hpp"
+#include "tests/profiles.hpp"
 
 #include <string>
 #include <vector>
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::error_of;
+using tests::parse;
 
 namespace {
 
@@ -15,24 +18,11 @@ std::string with(const std::string& sections) {
            (sections.empty() ? "" : ", " + sections) + "}";
 }
 
-Profile parse(const std::string& text, const std::vector<Override>& overrides = {}) {
-    return parse_profile({"test.json", text, ""}, overrides);
-}
-
-std::string error_of(const std::string& text, const std::vector<Override>& overrides = {}) {
-    try {
-        parse(text, overrides);
-    } catch (const ProfileError& error) {
-        return error.what();
-    }
-    return "no error";
-}
-
 std::string gradients(const std::string& fields) {
     return "{\"gradients\": {" + fields + "}}";
 }
 
-std::string bucket(const std::string& fields) {
+std::string one_bucket(const std::string& fields) {
     return gradients(R"("bucketing": "explicit", "buckets": [{)" + fields + "}]");
 }
 
@@ -49,10 +39,13 @@ TEST_CASE("what a profile leaves out has the documented default", "[profile]") {
 }
 
 TEST_CASE("sizes, times and rates take text with a unit or a number", "[profile]") {
-    CHECK(parse(bucket("\"bytes\": \"25MiB\"")).gradients.buckets[0].bytes == 26'214'400);
-    CHECK(parse(bucket("\"bytes\": 5, \"ready_after\": \"12ms\"")).gradients.buckets[0].ready_after == 12ms);
-    CHECK(parse(bucket("\"bytes\": 5, \"ready_after_us\": 1200")).gradients.buckets[0].ready_after == 1200us);
-    CHECK(parse(bucket("\"bytes\": 5, \"ready_after_ms\": 0.5")).gradients.buckets[0].ready_after == 500us);
+    CHECK(parse(one_bucket("\"bytes\": \"25MiB\"")).gradients.buckets[0].bytes == 26'214'400);
+    CHECK(parse(one_bucket("\"bytes\": 5, \"ready_after\": \"12ms\"")).gradients.buckets[0].ready_after ==
+          12ms);
+    CHECK(parse(one_bucket("\"bytes\": 5, \"ready_after_us\": 1200")).gradients.buckets[0].ready_after ==
+          1200us);
+    CHECK(parse(one_bucket("\"bytes\": 5, \"ready_after_ms\": 0.5")).gradients.buckets[0].ready_after ==
+          500us);
     CHECK(parse(with(R"("network": {"line_rate": "10Gbit"})")).network.line_rate == BitRate{10'000'000'000});
     CHECK(parse(with(R"("network": {"line_rate_bits_per_second": 7})")).network.line_rate == BitRate{7});
 }
@@ -100,7 +93,7 @@ TEST_CASE("a misspelt key is an error with its path and the nearest known key", 
         Catch::Matchers::StartsWith("test.json: /rnu: unknown key; did you mean \"run\"? known keys: "));
     CHECK_THAT(error_of(with(R"("expect": {})")),
                Catch::Matchers::StartsWith("test.json: /expect: unknown key; "));
-    CHECK_THAT(error_of(bucket("\"byte\": 1")),
+    CHECK_THAT(error_of(one_bucket("\"byte\": 1")),
                Catch::Matchers::StartsWith("test.json: /gradients/buckets/0/byte: unknown"));
     CHECK_THAT(error_of(with(R"("run": {"seed_ms": 1})")),
                Catch::Matchers::StartsWith("test.json: /run/seed_ms: unknown key"));
@@ -168,9 +161,9 @@ TEST_CASE("buckets come from tensors or from the profile, never from both or nei
           "test.json: /model/tensors: required, because /gradients/bucketing is \"single\"");
     CHECK(error_of(gradients(R"("bucketing": "explicit")")) ==
           "test.json: /gradients/buckets: required, because /gradients/bucketing is \"explicit\"");
-    CHECK(error_of(bucket(R"("bytes": 1}, {"ready_after": "1ms")")) ==
+    CHECK(error_of(one_bucket(R"("bytes": 1}, {"ready_after": "1ms")")) ==
           "test.json: /gradients/buckets/1/bytes: required");
-    CHECK(error_of(bucket(R"("bytes": 1, "ready_after": "2ms"}, {"bytes": 1, "ready_after": "1ms")")) ==
+    CHECK(error_of(one_bucket(R"("bytes": 1, "ready_after": "2ms"}, {"bytes": 1, "ready_after": "1ms")")) ==
           "test.json: /gradients/buckets/1/ready_after: must not be before the previous bucket's, 2 ms, is 1 "
           "ms");
 }
@@ -178,26 +171,26 @@ TEST_CASE("buckets come from tensors or from the profile, never from both or nei
 TEST_CASE("sizes up to 2^63 - 1 are kept and beyond are refused, never wrapped", "[profile]") {
     for (const std::uint64_t bytes :
          {2'147'483'644ULL, 2'147'483'648ULL, 4'294'967'300ULL, 9'223'372'036'854'775'807ULL}) {
-        CHECK(parse(bucket("\"bytes\": " + std::to_string(bytes))).gradients.buckets[0].bytes == bytes);
+        CHECK(parse(one_bucket("\"bytes\": " + std::to_string(bytes))).gradients.buckets[0].bytes == bytes);
     }
     const std::string place = "test.json: /gradients/buckets/0/bytes: ";
-    CHECK(error_of(bucket("\"bytes\": 9223372036854775808")) ==
+    CHECK(error_of(one_bucket("\"bytes\": 9223372036854775808")) ==
           place + "must be at most 9223372036854775807, is 9223372036854775808");
-    CHECK(error_of(bucket("\"bytes\": 18446744073709551617")) ==
+    CHECK(error_of(one_bucket("\"bytes\": 18446744073709551617")) ==
           place + "must be at most 9223372036854775807, is 1.8446744073709552e+19");
-    CHECK(error_of(bucket("\"bytes\": -1")) == place + "must be at least 1, is -1");
-    CHECK(error_of(bucket("\"bytes\": 0.5")) == place + "must be at least 1, is 0.5");
-    CHECK(error_of(bucket("\"bytes\": 1.5")) == place + "must be a whole number, is 1.5");
-    CHECK_THAT(error_of(bucket("\"bytes\": \"16EiB\"")), Catch::Matchers::StartsWith(place));
-    CHECK_THAT(error_of(bucket("\"bytes\": 1e999")), Catch::Matchers::Contains("1e999"));
-    CHECK(error_of(bucket(R"("bytes": 9223372036854775807}, {"bytes": 1)")) ==
+    CHECK(error_of(one_bucket("\"bytes\": -1")) == place + "must be at least 1, is -1");
+    CHECK(error_of(one_bucket("\"bytes\": 0.5")) == place + "must be at least 1, is 0.5");
+    CHECK(error_of(one_bucket("\"bytes\": 1.5")) == place + "must be a whole number, is 1.5");
+    CHECK_THAT(error_of(one_bucket("\"bytes\": \"16EiB\"")), Catch::Matchers::StartsWith(place));
+    CHECK_THAT(error_of(one_bucket("\"bytes\": 1e999")), Catch::Matchers::Contains("1e999"));
+    CHECK(error_of(one_bucket(R"("bytes": 9223372036854775807}, {"bytes": 1)")) ==
           "test.json: /gradients/buckets/1/bytes: all buckets together must be at most 9223372036854775807");
 }
 
 TEST_CASE("a key that stands twice is an error, not the last one silently", "[profile]") {
     CHECK(error_of(R"({"run": {"seed": 1, "seed": 2}})") ==
           "test.json: /run/seed: this key stands twice in one object");
-    CHECK(error_of(bucket(R"("bytes": 1}, {"bytes": 1, "bytes": 1)")) ==
+    CHECK(error_of(one_bucket(R"("bytes": 1}, {"bytes": 1, "bytes": 1)")) ==
           "test.json: /gradients/buckets/1/bytes: this key stands twice in one object");
 }
 

@@ -2,11 +2,10 @@
 
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/text.hpp"
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include <sys/wait.h>
@@ -20,16 +19,6 @@ struct Outcome {
     std::string errors;
 };
 
-inline std::string text_of(const std::filesystem::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
-inline bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 /// Runs one program through the shell, in a folder of its own.
 class ShellProgram {
 public:
@@ -41,7 +30,7 @@ public:
 
     /// Writes a file into the folder; returns its path, quoted for the shell.
     std::string write(const std::string& name, const std::string& text) const {
-        std::ofstream(file(name)) << text;
+        write_text(file(name), text);
         return "'" + file(name).string() + "'";
     }
 

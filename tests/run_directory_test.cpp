@@ -2,6 +2,7 @@
 #include "generator/run_directory.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/text.hpp"
 
 #include <cstdlib>
 #include <filesystem>
@@ -14,37 +15,18 @@
 
 using namespace generator;
 namespace fs = std::filesystem;
+using tests::contains;
+using tests::message_of;
+using tests::text_of;
+using tests::write_text;
 
 namespace {
-
-std::string content(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void put(const fs::path& path, const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-}
 
 std::set<std::string> entries(const fs::path& folder) {
     std::set<std::string> names;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder))
         names.insert(entry.path().filename().string());
     return names;
-}
-
-template <class Error, class Action>
-std::string message_of(Action action) {
-    try {
-        action();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error of this kind";
-}
-
-bool names(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 } // namespace
@@ -58,34 +40,34 @@ TEST_CASE("a run directory is made with all folders above it", "[run_directory]"
     directory.write("run.json", "{}\n");
     directory.write("nic/x.csv", "1\n");
     CHECK(directory.kept() == std::vector<std::string>{"run.json", "nic/"});
-    CHECK(content(scratch / "a/b/run/run.json") == "{}\n");
-    CHECK(content(scratch / "a/b/run/nic/x.csv") == "1\n");
+    CHECK(text_of(scratch / "a/b/run/run.json") == "{}\n");
+    CHECK(text_of(scratch / "a/b/run/nic/x.csv") == "1\n");
 }
 
 TEST_CASE("odd names of folders are names like any other", "[run_directory]") {
     const tests::TemporaryFolder scratch;
     for (const char* name : {"with space", "mit Umlaut \xc3\xa4", "trailing/", "a/../b", "no-utf8 \xff"}) {
         RunDirectory::create(scratch / name, false).write("run.json", "{}");
-        CHECK(content(scratch / name / "run.json") == "{}");
+        CHECK(text_of(scratch / name / "run.json") == "{}");
     }
 }
 
 TEST_CASE("a folder that holds something else is used and left as it is", "[run_directory]") {
     const tests::TemporaryFolder scratch;
     fs::create_directory(scratch / "run");
-    put(scratch / "run/notes.txt", "mine");
+    write_text(scratch / "run/notes.txt", "mine");
     RunDirectory::create(scratch / "run", false);
     RunDirectory::create(scratch / "run", true);
-    CHECK(content(scratch / "run/notes.txt") == "mine");
+    CHECK(text_of(scratch / "run/notes.txt") == "mine");
 }
 
 TEST_CASE("a folder that holds a run is refused", "[run_directory]") {
     const tests::TemporaryFolder scratch;
     RunDirectory::create(scratch / "run", false).write("run.json", "old");
     const std::string message = message_of<UserError>([&] { RunDirectory::create(scratch / "run", false); });
-    CHECK(names(message, (scratch / "run").string()));
-    CHECK(names(message, "--overwrite"));
-    CHECK(content(scratch / "run/run.json") == "old");
+    CHECK(contains(message, (scratch / "run").string()));
+    CHECK(contains(message, "--overwrite"));
+    CHECK(text_of(scratch / "run/run.json") == "old");
 }
 
 TEST_CASE("--overwrite removes the files of the old run and no others", "[run_directory]") {
@@ -93,7 +75,7 @@ TEST_CASE("--overwrite removes the files of the old run and no others", "[run_di
     const RunDirectory old = RunDirectory::create(scratch / "run", false);
     for (const char* name : {"run.json", "timeline.csv", "metrics.prom", "nic/node.eth0.csv"})
         old.write(name, "old");
-    put(scratch / "run/notes.txt", "mine");
+    write_text(scratch / "run/notes.txt", "mine");
     RunDirectory::create(scratch / "run", true);
     CHECK(entries(scratch / "run") == std::set<std::string>{"nic", "notes.txt"});
     CHECK(entries(scratch / "run/nic").empty());
@@ -101,27 +83,28 @@ TEST_CASE("--overwrite removes the files of the old run and no others", "[run_di
 
 TEST_CASE("a file in the place of the folder is the user's mistake", "[run_directory]") {
     const tests::TemporaryFolder scratch;
-    put(scratch / "file", "");
-    CHECK(names(message_of<UserError>([&] { RunDirectory::create(scratch / "file", true); }), "is a file"));
-    CHECK(names(message_of<UserError>([&] { RunDirectory::create(scratch / "file/run", false); }),
-                "file/run: a part of this path is a file"));
+    write_text(scratch / "file", "");
+    CHECK(
+        contains(message_of<UserError>([&] { RunDirectory::create(scratch / "file", true); }), "is a file"));
+    CHECK(contains(message_of<UserError>([&] { RunDirectory::create(scratch / "file/run", false); }),
+                   "file/run: a part of this path is a file"));
 }
 
 TEST_CASE("a folder that cannot be made is named with the reason", "[run_directory]") {
     const tests::TemporaryFolder scratch;
-    put(scratch / "file", "");
+    write_text(scratch / "file", "");
     const auto below_a_file = [&] { RunDirectory::join(scratch / "file/run"); };
-    CHECK(names(message_of<std::system_error>(below_a_file), "file/run"));
-    CHECK(names(message_of<std::system_error>(below_a_file), "Not a directory"));
+    CHECK(contains(message_of<std::system_error>(below_a_file), "file/run"));
+    CHECK(contains(message_of<std::system_error>(below_a_file), "Not a directory"));
     const auto in_proc = [&] { RunDirectory::create("/proc/gradburst-run", false); };
-    CHECK(names(message_of<std::system_error>(in_proc), "/proc/gradburst-run"));
+    CHECK(contains(message_of<std::system_error>(in_proc), "/proc/gradburst-run"));
 }
 
 TEST_CASE("a name that is too long is the user's to change, and named", "[run_directory]") {
     const tests::TemporaryFolder scratch;
     const std::string name(300, 'x');
-    CHECK(names(message_of<std::system_error>([&] { RunDirectory::create(scratch / name, false); }),
-                "File name too long"));
+    CHECK(contains(message_of<std::system_error>([&] { RunDirectory::create(scratch / name, false); }),
+                   "File name too long"));
 }
 
 TEST_CASE("writing replaces a file as a whole and leaves nothing beside it", "[run_directory]") {
@@ -131,7 +114,7 @@ TEST_CASE("writing replaces a file as a whole and leaves nothing beside it", "[r
     std::ifstream reader(scratch / "run/run.json"); // opened before, sees the old file to its end
     directory.write("run.json", "b");
     CHECK(std::string(std::istreambuf_iterator<char>(reader), {}) == std::string(100'000, 'a'));
-    CHECK(content(scratch / "run/run.json") == "b");
+    CHECK(text_of(scratch / "run/run.json") == "b");
     CHECK(entries(scratch / "run") == std::set<std::string>{"nic", "run.json"});
 }
 
@@ -140,8 +123,8 @@ TEST_CASE("a file that cannot be written is named, and the old one stays", "[run
     const RunDirectory directory = RunDirectory::create(scratch / "run", false);
     directory.write("run.json", "old");
     fs::create_directory(scratch / "run/run.json.new");
-    CHECK(names(message_of<std::system_error>([&] { directory.write("run.json", "new"); }), "run.json"));
-    CHECK(content(scratch / "run/run.json") == "old");
+    CHECK(contains(message_of<std::system_error>([&] { directory.write("run.json", "new"); }), "run.json"));
+    CHECK(text_of(scratch / "run/run.json") == "old");
 }
 
 TEST_CASE("a full disk is told with the file's name, and leaves no half file", "[run_directory]") {
@@ -152,9 +135,9 @@ TEST_CASE("a full disk is told with the file's name, and leaves no half file", "
     directory.write("run.json", "old");
     fs::create_symlink("/dev/full", scratch / "run/run.json.new");
     const std::string message = message_of<std::system_error>([&] { directory.write("run.json", "new"); });
-    CHECK(names(message, "run.json"));
-    CHECK(names(message, "No space left"));
-    CHECK(content(scratch / "run/run.json") == "old");
+    CHECK(contains(message, "run.json"));
+    CHECK(contains(message, "No space left"));
+    CHECK(text_of(scratch / "run/run.json") == "old");
     CHECK(entries(scratch / "run") == std::set<std::string>{"nic", "run.json"});
 }
 
@@ -164,7 +147,7 @@ TEST_CASE("ranks without a common file system make the folder themselves", "[run
     CHECK(fs::is_directory(scratch / "run/nic"));
     RunDirectory::create(scratch / "other", false).write("run.json", "{}");
     RunDirectory::join(scratch / "other"); // with a common one they find what rank 0 made
-    CHECK(content(scratch / "other/run.json") == "{}");
+    CHECK(text_of(scratch / "other/run.json") == "{}");
 }
 
 TEST_CASE("runs that start in the same second get folders of their own", "[run_directory]") {

@@ -1,5 +1,6 @@
 #include "generator/schedule.hpp"
 #include "tests/catch.hpp"
+#include "tests/workloads.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +9,12 @@
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::schedule_of;
 
 namespace {
 
 /// Forward 32 ms, backward 65 ms, optimizer 3 ms: 100 ms; tensors ready at 0.4 and 1.0 of backward.
-Profile profile(const std::string& sections = "") {
+Profile two_tensor_profile(const std::string& sections = "") {
     const std::string model = R"({"format": "gradburst-model/1", "name": "small", "source": "by hand",
         "totals": {"parameters": 8, "tensors": 2}, "buffers": {"fp32_elements": 4, "int64_elements": 1},
         "tensors": [
@@ -24,10 +26,6 @@ Profile profile(const std::string& sections = "") {
         "gradients": {"bucketing": "per_tensor", "overlap": true, "broadcast_buffers": true})" +
                              (sections.empty() ? "" : ", " + sections) + "}";
     return parse_profile({"test.json", text, model});
-}
-
-IterationSchedule schedule_of(const Profile& profile, int rank = 0, std::uint32_t iteration = 0) {
-    return iteration_schedule(profile, make_workload(profile, 1), rank, iteration);
 }
 
 const Jitter drift_and_white{.drift_sd = 0.02, .drift_rho = 0.9, .white_sd = 0.006};
@@ -60,7 +58,7 @@ Moments moments(const Jitter& jitter, std::uint32_t count) {
 } // namespace
 
 TEST_CASE("buckets are ready at their share of backward, buffers at the start", "[schedule]") {
-    const IterationSchedule schedule = schedule_of(profile());
+    const IterationSchedule schedule = schedule_of(two_tensor_profile());
     CHECK(schedule.compute == 100ms);
     REQUIRE(schedule.buckets.size() == 4);
     CHECK(schedule.buckets[0] == Bucket{{0, Collective::broadcast, 16}, 0, 0, 0ms, 97ms});  // 4 float32
@@ -70,7 +68,7 @@ TEST_CASE("buckets are ready at their share of backward, buffers at the start", 
 }
 
 TEST_CASE("scale.time stretches every time alike", "[schedule]") {
-    const IterationSchedule schedule = schedule_of(profile(R"("scale": {"time": 0.5})"));
+    const IterationSchedule schedule = schedule_of(two_tensor_profile(R"("scale": {"time": 0.5})"));
     CHECK(schedule.compute == 50ms);
     CHECK(schedule.buckets[0].ready_after == 0ms);
     CHECK(schedule.buckets[2].ready_after == 29ms);
@@ -90,7 +88,7 @@ TEST_CASE("explicit times are scaled and jittered like computed ones", "[schedul
 }
 
 TEST_CASE("the same seed, rank and iteration give the same schedule", "[schedule]") {
-    Profile jittered = profile(R"("run": {"seed": 42})");
+    Profile jittered = two_tensor_profile(R"("run": {"seed": 42})");
     jittered.jitter = drift_and_white;
     const IterationSchedule schedule = schedule_of(jittered, 3, 7);
     CHECK(schedule == schedule_of(jittered, 3, 7));
@@ -102,7 +100,7 @@ TEST_CASE("the same seed, rank and iteration give the same schedule", "[schedule
 
 TEST_CASE("without jitter all iterations of all ranks are alike", "[schedule]") {
     CHECK(jitter_factor({}, 1, 5, 9) == 1);
-    CHECK(schedule_of(profile(), 0, 1) == schedule_of(profile(), 31, 1000));
+    CHECK(schedule_of(two_tensor_profile(), 0, 1) == schedule_of(two_tensor_profile(), 31, 1000));
 }
 
 TEST_CASE("draws are the same on every machine", "[schedule]") {

@@ -13,7 +13,7 @@ CollectiveCall server_call(std::uint64_t bytes, Service service,
     return {.collective = collective, .bytes = bytes, .algorithm = Algorithm::server, .service = service};
 }
 
-std::uint64_t data_bytes(const RankPlan& plan, bool sends) {
+std::uint64_t moved_bytes(const RankPlan& plan, bool sends) {
     std::uint64_t bytes = 0;
     for (const Operation& operation : plan.operations)
         if (operation.is_send() == sends && !operation.is_signal())
@@ -38,9 +38,9 @@ TEST_CASE("the server sends and receives (N-1) S, every worker S; signals come o
             const std::vector<RankPlan> plans = tests::all_ranks(server_call(bytes, service), world_size);
             const auto workers = static_cast<std::uint64_t>(world_size - 1);
             for (const bool sends : {true, false}) {
-                REQUIRE(data_bytes(plans[0], sends) == workers * bytes);
+                REQUIRE(moved_bytes(plans[0], sends) == workers * bytes);
                 for (std::size_t rank = 1; rank < plans.size(); ++rank)
-                    REQUIRE(data_bytes(plans[rank], sends) == bytes);
+                    REQUIRE(moved_bytes(plans[rank], sends) == bytes);
             }
             // A grant for each worker, and thanks of all but the last, for which nobody waits.
             const std::size_t grants = sequenced && bytes > 0 ? workers : 0;

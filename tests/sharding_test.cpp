@@ -13,8 +13,8 @@ namespace {
 
 /// Three units of 4, 8 (two tensors) and 12 bytes; backward is over with the last after 0.5, with the middle
 /// one after 0.8. Forward 10 ms, backward 20 ms, optimizer 1 ms.
-Profile profile(const std::string& gradients, const std::string& compute = "",
-                const std::vector<Override>& changes = {}) {
+Profile three_unit_profile(const std::string& gradients, const std::string& compute = "",
+                           const std::vector<Override>& changes = {}) {
     const std::string model = R"({"format": "gradburst-model/1", "name": "small",
         "totals": {"parameters": 6, "tensors": 4}, "buffers": {"fp32_elements": 0, "int64_elements": 0},
         "units": [{"name": "first", "tensors": 1}, {"name": "middle", "tensors": 2}, {"name": "last", "tensors": 1}],
@@ -56,7 +56,7 @@ constexpr Collective scatter = Collective::reduce_scatter;
 TEST_CASE("fsdp gathers each unit ahead of its passes and reduces it after", "[sharding]") {
     // Forward starts of the units: 0, 0.2 x 10 = 2, 0.5 x 10 = 5 ms. Backward starts at 10: the last unit
     // until 0.5 x 20 = 20, the middle one until 26, the first until 30 ms.
-    CHECK(steps(profile(R"("sharding": "fsdp")")) ==
+    CHECK(steps(three_unit_profile(R"("sharding": "fsdp")")) ==
           std::vector<Step>{{gather, 4, 0ms, 0ms},
                             {gather, 8, 0ms, 2ms},
                             {gather, 12, 2ms, 5ms}, // stays for backward
@@ -65,22 +65,23 @@ TEST_CASE("fsdp gathers each unit ahead of its passes and reduces it after", "[s
                             {gather, 4, 20ms, 26ms},
                             {scatter, 8, 26ms, 30ms},
                             {scatter, 4, 30ms, 30ms}});
-    CHECK(make_workload(profile(R"("sharding": "fsdp")"), 1).compute == 31ms);
+    CHECK(make_workload(three_unit_profile(R"("sharding": "fsdp")"), 1).compute == 31ms);
 }
 
 TEST_CASE("without prefetch fsdp computes nothing while it gathers", "[sharding]") {
-    for (const Step& step : steps(profile(R"("sharding": "fsdp", "prefetch": 0)")))
+    for (const Step& step : steps(three_unit_profile(R"("sharding": "fsdp", "prefetch": 0)")))
         CHECK((step.collective == scatter || step.ready_after == step.needed_at));
 }
 
 TEST_CASE("without overlap fsdp reduces after backward", "[sharding]") {
     for (const Step& step :
-         steps(profile(R"("sharding": "fsdp")", "", {{"/gradients/overlap", "false", "test"}})))
+         steps(three_unit_profile(R"("sharding": "fsdp")", "", {{"/gradients/overlap", "false", "test"}})))
         CHECK((step.collective == gather || step.ready_after == 30ms));
 }
 
 TEST_CASE("with accumulation fsdp gathers in every step and reduces in the last", "[sharding]") {
-    const std::vector<Step> all = steps(profile(R"("sharding": "fsdp")", R"(, "accumulation_steps": 2)"));
+    const std::vector<Step> all =
+        steps(three_unit_profile(R"("sharding": "fsdp")", R"(, "accumulation_steps": 2)"));
     REQUIRE(all.size() == 13); // 3 + 2 gathers, twice, and 3 reduce-scatters
     for (const Step& step : all)
         CHECK((step.collective == gather || step.ready_after >= 50ms)); // 30 + 20
@@ -89,7 +90,7 @@ TEST_CASE("with accumulation fsdp gathers in every step and reduces in the last"
 
 TEST_CASE("fsdp moves three times the parameters, less the unit that is kept", "[sharding]") {
     std::uint64_t bytes = 0;
-    for (const Step& step : steps(profile(R"("sharding": "fsdp")")))
+    for (const Step& step : steps(three_unit_profile(R"("sharding": "fsdp")")))
         bytes += step.bytes; // each collective sends (N-1)/N of it per rank
     CHECK(bytes == 3 * 24 - 12);
 }
@@ -112,7 +113,7 @@ TEST_CASE("fsdp of Llama-2-7B moves its 13.5 GB three times, less its last unit"
 TEST_CASE("zero1 reduces and gathers each bucket: twice the parameters", "[sharding]") {
     // Per rank (N-1)/N of each. The parameters are gathered when the optimizer has updated them.
     CHECK(
-        steps(profile(
+        steps(three_unit_profile(
             R"("sharding": "zero1", "bucketing": "ddp", "first_bucket_bytes": 1, "bucket_cap_bytes": 8)")) ==
         std::vector<Step>{{scatter, 12, 20ms, 30ms},
                           {scatter, 8, 26ms, 30ms},
@@ -120,7 +121,8 @@ TEST_CASE("zero1 reduces and gathers each bucket: twice the parameters", "[shard
                           {gather, 12, 31ms, 31ms},
                           {gather, 8, 31ms, 31ms},
                           {gather, 4, 31ms, 31ms}});
-    const Workload workload = make_workload(profile(R"("sharding": "zero1", "bucketing": "ddp")"), 1);
+    const Workload workload =
+        make_workload(three_unit_profile(R"("sharding": "zero1", "bucketing": "ddp")"), 1);
     CHECK(workload.first_iteration.size() == 2); // the whole model at once
     CHECK(workload.compute == 31ms);
 }

@@ -20,6 +20,7 @@
 using namespace collectors;
 using namespace std::chrono_literals;
 using tests::FakeSysfs;
+using tests::folders_of;
 using tests::write_text;
 namespace fs = std::filesystem;
 
@@ -43,14 +44,6 @@ void add_port(const fs::path& root, const std::string& device, const std::string
     write_text(folder / "rate", "100 Gb/sec (4X EDR)\n");
     write_text(folder / "counters/port_rcv_data", rx);
     write_text(folder / "counters/port_xmit_data", tx);
-}
-
-SourceFolders folders_of(const FakeSysfs& sysfs) {
-    SourceFolders folders;
-    folders.interfaces = sysfs.root();
-    folders.device_list = sysfs.root() / "dev";
-    folders.rdma = sysfs.root() / "infiniband";
-    return folders;
 }
 
 } // namespace

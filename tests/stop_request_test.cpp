@@ -41,7 +41,7 @@ pid_t start_child(const std::function<void(StopRequest&)>& prepare) {
 }
 
 /// The exit code, and how long it took.
-std::pair<int, std::chrono::milliseconds> end_of(pid_t child) {
+std::pair<int, std::chrono::milliseconds> exit_of(pid_t child) {
     const auto start = std::chrono::steady_clock::now();
     int status = 0;
     REQUIRE(::waitpid(child, &status, 0) == child);
@@ -85,14 +85,14 @@ TEST_CASE("being continued is no request to stop, unless the launcher does it", 
 
     const pid_t child = start_child([](StopRequest& own) { own.hold(); });
     ::kill(child, SIGCONT);
-    CHECK(end_of(child).first == interrupted);
+    CHECK(exit_of(child).first == interrupted);
 }
 
 TEST_CASE("a process with nothing to bring to an end ends at once", "[stop]") {
     const int signal = GENERATE(SIGCONT, SIGINT, SIGTERM);
     const pid_t child = start_child([](StopRequest&) {});
     ::kill(child, signal);
-    const auto [code, time] = end_of(child);
+    const auto [code, time] = exit_of(child);
     CHECK(code == interrupted);
     CHECK(time < stop_grace / 2);
 }
@@ -100,7 +100,7 @@ TEST_CASE("a process with nothing to bring to an end ends at once", "[stop]") {
 TEST_CASE("a process that hangs ends when its grace is over", "[stop]") {
     const pid_t child = start_child([](StopRequest& stop) { stop.hold(); });
     ::kill(child, SIGTERM);
-    const auto [code, time] = end_of(child);
+    const auto [code, time] = exit_of(child);
     CHECK(code == interrupted);
     CHECK(time >= stop_grace - 50ms);
 }

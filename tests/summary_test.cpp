@@ -8,15 +8,17 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
+#include "text.hpp"
 
 using namespace collectors;
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
+using tests::contains;
 
 namespace {
 
-constexpr nanoseconds beginning = nanoseconds::min();
-constexpr nanoseconds end = nanoseconds::max();
+constexpr nanoseconds from_first = nanoseconds::min();
+constexpr nanoseconds to_last = nanoseconds::max();
 
 /// tx: 10 ms at 1 Gbit/s (1.25 MB) each 100 ms for 2 s; rx: nothing. Read each 500 us within 2 x 2 us.
 Trace bursty() {
@@ -38,11 +40,7 @@ Trace bursty() {
 }
 
 InterfaceSummary summarize_all(const Trace& trace, Direction direction = Direction::tx) {
-    return summarize(trace, direction, beginning, end, standard_windows(), {});
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
+    return summarize(trace, direction, from_first, to_last, standard_windows(), {});
 }
 
 bool warns(const InterfaceSummary& summary, const std::string& capitals) {
@@ -55,7 +53,7 @@ bool warns(const InterfaceSummary& summary, const std::string& capitals) {
 TEST_CASE("the summary of bursts is what a hand computes", "[summary]") {
     const std::vector<nanoseconds> windows{1ms, 5ms, 50ms, 5s};
     const std::vector<BitRate> rates{BitRate{500'000'000}};
-    const InterfaceSummary summary = summarize(bursty(), Direction::tx, beginning, end, windows, rates);
+    const InterfaceSummary summary = summarize(bursty(), Direction::tx, from_first, to_last, windows, rates);
     CHECK(summary.nic_bytes == 25'000'000); // 20 bursts of 1.25 MB
     CHECK(summary.mean_bits_per_second == Approx(100e6));
     CHECK(summary.curve.resolved_from == 5ms);
@@ -80,7 +78,7 @@ TEST_CASE("only the samples between from and to count", "[summary]") {
 TEST_CASE("a window that is not resolved has a reason and no number", "[summary]") {
     const std::vector<nanoseconds> windows{1ms, 5ms, 5s};
     const std::vector<std::optional<double>> predicted{10.0, std::nullopt, 0.5};
-    const InterfaceSummary summary = summarize(bursty(), Direction::tx, beginning, end, windows, {});
+    const InterfaceSummary summary = summarize(bursty(), Direction::tx, from_first, to_last, windows, {});
     const std::string text = summary_text(summary, predicted);
     CHECK(contains(text, "1 ms  not resolved (needs --interval <= 100 us)"));
     CHECK(contains(text, "5 s  trace too short"));

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Workload workload_of(Collective collective, Algorithm algorithm, std::uint64_t bytes) {
+Workload two_buckets(Collective collective, Algorithm algorithm, std::uint64_t bytes) {
     Workload workload;
     workload.compute = 22ms;
     workload.collective.algorithm = algorithm;
@@ -23,7 +23,7 @@ Workload workload_of(Collective collective, Algorithm algorithm, std::uint64_t b
     return workload;
 }
 
-LinkModel gigabit() {
+LinkModel gigabit_link() {
     LinkModel link;
     link.line_rate = {1'000'000'000};
     return link;
@@ -35,8 +35,8 @@ struct Both {
 };
 
 Both both(const Workload& workload, int ranks) {
-    return {predict(Profile{}, workload, ranks, gigabit(), 3, Execution::one_for_all),
-            predict(Profile{}, workload, ranks, gigabit(), 3, Execution::every_rank)};
+    return {predict(Profile{}, workload, ranks, gigabit_link(), 3, Execution::one_for_all),
+            predict(Profile{}, workload, ranks, gigabit_link(), 3, Execution::every_rank)};
 }
 
 /// Bytes that `rank` has sent or received in all, and the most in any window of 100 us and 1 ms.
@@ -76,7 +76,7 @@ TEST_CASE("one rank stands for all of a ring, whatever their number", "[symmetry
         for (const int ranks : {2, 3, 4, 7, 16, 64}) {
             INFO(collective_name(collective) << " of " << ranks);
             // 4,000,004 bytes: no number of ranks here but 2 divides the elements.
-            check_agreement(workload_of(collective, Algorithm::ring, 4'000'004), ranks);
+            check_agreement(two_buckets(collective, Algorithm::ring, 4'000'004), ranks);
         }
 }
 
@@ -85,21 +85,21 @@ TEST_CASE("one rank stands for all of a halving and doubling, of a power of two"
          {Collective::all_reduce, Collective::reduce_scatter, Collective::all_gather})
         for (const int ranks : {2, 4, 8, 32, 64}) {
             INFO(collective_name(collective) << " of " << ranks);
-            check_agreement(workload_of(collective, Algorithm::halving_doubling, 4'000'004), ranks);
+            check_agreement(two_buckets(collective, Algorithm::halving_doubling, 4'000'004), ranks);
         }
 }
 
 TEST_CASE("one rank stands for all that exchange with all", "[symmetry]") {
     for (const int ranks : {2, 3, 8, 17, 32}) {
         INFO(ranks);
-        check_agreement(workload_of(Collective::all_reduce, Algorithm::sharded_server, 4'000'004), ranks);
-        check_agreement(workload_of(Collective::reduce_scatter, Algorithm::sharded_server, 4'000'004), ranks);
-        check_agreement(workload_of(Collective::all_to_all, Algorithm::ring, 4'000'004), ranks);
+        check_agreement(two_buckets(Collective::all_reduce, Algorithm::sharded_server, 4'000'004), ranks);
+        check_agreement(two_buckets(Collective::reduce_scatter, Algorithm::sharded_server, 4'000'004), ranks);
+        check_agreement(two_buckets(Collective::all_to_all, Algorithm::ring, 4'000'004), ranks);
     }
 }
 
 TEST_CASE("channels, sockets, queues and groups of equal size are no obstacle", "[symmetry]") {
-    Workload workload = workload_of(Collective::all_reduce, Algorithm::ring, 8'000'004);
+    Workload workload = two_buckets(Collective::all_reduce, Algorithm::ring, 8'000'004);
     workload.collective.channels = 2;
     workload.collective.sockets_per_channel = 2;
     workload.collective.in_flight = 2;
@@ -110,31 +110,31 @@ TEST_CASE("channels, sockets, queues and groups of equal size are no obstacle", 
 }
 
 TEST_CASE("where ranks differ, every rank is executed", "[symmetry]") {
-    const auto alike = [](const Workload& workload, int ranks, LinkModel link = gigabit(),
+    const auto alike = [](const Workload& workload, int ranks, LinkModel link = gigabit_link(),
                           Profile profile = {}) {
         return predict(profile, workload, ranks, link, 1, Execution::one_for_all).ranks_alike;
     };
-    const Workload ring = workload_of(Collective::all_reduce, Algorithm::ring, 4'000'000);
+    const Workload ring = two_buckets(Collective::all_reduce, Algorithm::ring, 4'000'000);
     CHECK(alike(ring, 4));
-    CHECK_FALSE(predict(Profile{}, ring, 32, gigabit(), 1).ranks_alike); // few enough to be exact
-    CHECK(predict(Profile{}, ring, 33, gigabit(), 1).ranks_alike);
-    CHECK_FALSE(alike(workload_of(Collective::broadcast, Algorithm::ring, 4'000'000), 4));
-    CHECK_FALSE(alike(workload_of(Collective::all_reduce, Algorithm::server, 4'000'000), 4));
-    CHECK_FALSE(alike(workload_of(Collective::all_reduce, Algorithm::double_binary_tree, 4'000'000), 4));
-    CHECK_FALSE(alike(workload_of(Collective::all_reduce, Algorithm::halving_doubling, 4'000'000), 6));
+    CHECK_FALSE(predict(Profile{}, ring, 32, gigabit_link(), 1).ranks_alike); // few enough to be exact
+    CHECK(predict(Profile{}, ring, 33, gigabit_link(), 1).ranks_alike);
+    CHECK_FALSE(alike(two_buckets(Collective::broadcast, Algorithm::ring, 4'000'000), 4));
+    CHECK_FALSE(alike(two_buckets(Collective::all_reduce, Algorithm::server, 4'000'000), 4));
+    CHECK_FALSE(alike(two_buckets(Collective::all_reduce, Algorithm::double_binary_tree, 4'000'000), 4));
+    CHECK_FALSE(alike(two_buckets(Collective::all_reduce, Algorithm::halving_doubling, 4'000'000), 6));
     CHECK_FALSE(
-        alike(workload_of(Collective::all_reduce, Algorithm::ring, 12), 4)); // fewer elements than ranks
-    LinkModel shared = gigabit();
+        alike(two_buckets(Collective::all_reduce, Algorithm::ring, 12), 4)); // fewer elements than ranks
+    LinkModel shared = gigabit_link();
     shared.hosts = {0, 0, 1, 1};
     CHECK_FALSE(alike(ring, 4, shared));
-    LinkModel leaves = gigabit();
+    LinkModel leaves = gigabit_link();
     leaves.hosts_per_leaf = 2;
     CHECK(alike(ring, 4, leaves));
     leaves.oversubscription = 2;
     CHECK_FALSE(alike(ring, 4, leaves));
     Profile jitter;
     jitter.jitter.white_sd = 0.01;
-    CHECK_FALSE(alike(ring, 4, gigabit(), jitter));
+    CHECK_FALSE(alike(ring, 4, gigabit_link(), jitter));
     Workload some = ring;
     some.groups.push_back({"some", {{0, 1}}});
     some.later_iterations[0].group = 1;
@@ -143,33 +143,33 @@ TEST_CASE("where ranks differ, every rank is executed", "[symmetry]") {
 
 TEST_CASE("of a job too large to execute every rank, little that hinders is left out, much is refused",
           "[symmetry]") {
-    Workload workload = workload_of(Collective::all_reduce, Algorithm::ring, 40'000'000);
+    Workload workload = two_buckets(Collective::all_reduce, Algorithm::ring, 40'000'000);
     workload.later_iterations.insert(workload.later_iterations.begin(),
                                      {{.collective = Collective::broadcast, .bytes = 300'000}, 0, 0ms, 20ms});
-    const Prediction prediction = predict(Profile{}, workload, 1024, gigabit(), 2);
+    const Prediction prediction = predict(Profile{}, workload, 1024, gigabit_link(), 2);
     CHECK(prediction.ranks_alike);
     REQUIRE(prediction.left_out.size() == 1);
     CHECK(prediction.left_out.begin()->collective == Collective::broadcast);
-    CHECK(predict(Profile{}, workload, 48, gigabit(), 2).left_out.empty()); // not too large
+    CHECK(predict(Profile{}, workload, 48, gigabit_link(), 2).left_out.empty()); // not too large
     workload.later_iterations.front().bytes = 3'000'000;
-    CHECK_THROWS_AS(predict(Profile{}, workload, 1024, gigabit(), 2), UserError);
+    CHECK_THROWS_AS(predict(Profile{}, workload, 1024, gigabit_link(), 2), UserError);
 }
 
 TEST_CASE("sixteen thousand ranks take no more than the steps of one", "[symmetry]") {
     // 2(N-1) (S / N / C + 30 us), without pipelining, after 5 ms of computing; two buckets follow each other.
-    LinkModel link = gigabit();
+    LinkModel link = gigabit_link();
     link.pipelining = false;
     const int ranks = 16384;
     const double bytes = 16384.0 * 4096;
     const auto prediction = predict(
-        Profile{}, workload_of(Collective::all_reduce, Algorithm::ring, static_cast<std::uint64_t>(bytes)),
+        Profile{}, two_buckets(Collective::all_reduce, Algorithm::ring, static_cast<std::uint64_t>(bytes)),
         ranks, link, 1);
     const double steps = 2.0 * (ranks - 1);
     CHECK(1e-9 * static_cast<double>(prediction.iteration_times[0].count()) ==
           Approx(0.005 + steps * (1.5 * bytes / ranks / 125e6 + 2 * 30e-6) + 0.002).epsilon(1e-4));
     const auto halving = predict(
         Profile{},
-        workload_of(Collective::all_reduce, Algorithm::halving_doubling, static_cast<std::uint64_t>(bytes)),
+        two_buckets(Collective::all_reduce, Algorithm::halving_doubling, static_cast<std::uint64_t>(bytes)),
         ranks, link, 1);
     // 28 steps, 2(N-1)/N S in each bucket.
     CHECK(1e-9 * static_cast<double>(halving.iteration_times[0].count()) ==

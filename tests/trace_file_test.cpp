@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <system_error>
 
@@ -11,33 +10,17 @@
 
 #include "catch.hpp"
 #include "temporary_folder.hpp"
+#include "text.hpp"
 
 using namespace collectors;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
+using tests::message_of;
 using tests::TemporaryFolder;
+using tests::text_of;
+using tests::write_text;
 
 namespace {
-
-std::string text_of(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
-void write_text(const fs::path& path, const std::string& text) {
-    std::ofstream(path) << text;
-}
-
-template <typename Action>
-std::string message_of(Action action) {
-    try {
-        action();
-    } catch (const std::exception& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 const std::string header = "t_ns,rx_width_ns,tx_width_ns,rx_bytes,tx_bytes,flags\n";
 

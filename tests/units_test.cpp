@@ -5,9 +5,11 @@
 #include <string>
 
 #include "catch.hpp"
+#include "text.hpp"
 
 using namespace collectors;
 using namespace std::chrono_literals;
+using tests::contains;
 
 namespace {
 
@@ -20,10 +22,6 @@ std::string refusal(Parse parse, std::string_view text) {
         return error.what();
     }
     return {};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 } // namespace

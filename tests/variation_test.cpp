@@ -1,5 +1,6 @@
 #include "generator/schedule.hpp"
 #include "tests/catch.hpp"
+#include "tests/workloads.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,13 +8,14 @@
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::schedule_of;
 
 namespace {
 
-constexpr std::uint32_t count = 20'000;
+constexpr std::uint32_t draws = 20'000;
 
 /// One bucket after 50 of 100 ms.
-Profile profile(const std::string& compute, const std::string& sections = "") {
+Profile one_bucket_profile(const std::string& compute, const std::string& sections = "") {
     return parse_profile({"test.json",
                           R"({"compute": {"time": "100ms")" + compute +
                               R"(}, "gradients": {"bucketing": "explicit",
@@ -22,14 +24,10 @@ Profile profile(const std::string& compute, const std::string& sections = "") {
                           ""});
 }
 
-IterationSchedule schedule_of(const Profile& profile, int rank, std::uint32_t iteration) {
-    return iteration_schedule(profile, make_workload(profile, 1), rank, iteration);
-}
-
 /// Tail factors of rank 0, sorted; 1 where there is none.
 std::vector<double> tail_factors(const HeavyTail& tail) {
     std::vector<double> factors;
-    for (std::uint32_t i = 0; i < count; ++i)
+    for (std::uint32_t i = 0; i < draws; ++i)
         factors.push_back(jitter_factor({.heavy_tail = tail}, 1, 0, i));
     std::sort(factors.begin(), factors.end());
     return factors;
@@ -40,7 +38,7 @@ std::vector<double> tail_factors(const HeavyTail& tail) {
 TEST_CASE("the heavy tail comes as often as said and is never below its factor", "[variation]") {
     const std::vector<double> factors = tail_factors({.probability = 0.05, .factor = 1.5, .shape = 3});
     const auto usual = std::count(factors.begin(), factors.end(), 1.0);
-    CHECK(static_cast<double>(count - usual) == Approx(1000).margin(100)); // sd 31
+    CHECK(static_cast<double>(draws - usual) == Approx(1000).margin(100)); // sd 31
     CHECK(factors[static_cast<std::size_t>(usual)] >= 1.5);
 }
 
@@ -52,13 +50,13 @@ TEST_CASE("the heavy tail is a Pareto distribution of the given shape", "[variat
         for (const double share : {0.5, 0.1}) {
             const double limit = 2 * std::pow(1 / share, 1.0 / shape);
             const auto beyond = factors.end() - std::upper_bound(factors.begin(), factors.end(), limit);
-            CHECK(static_cast<double>(beyond) / count == Approx(share).margin(0.015)); // sd below 0.0036
+            CHECK(static_cast<double>(beyond) / draws == Approx(share).margin(0.015)); // sd below 0.0036
         }
     }
     // mean of a Pareto number: factor x shape / (shape - 1)
     double mean = 0;
     for (const double factor : tail_factors({.probability = 1, .factor = 2, .shape = 8}))
-        mean += factor / count;
+        mean += factor / draws;
     CHECK(mean == Approx(2 * 8.0 / 7).epsilon(0.01));
 }
 
@@ -72,7 +70,7 @@ TEST_CASE("stalls by chance come as often as said, to each rank by itself", "[va
     const InputStalls stalls{.probability = 0.1, .time = 30ms};
     std::uint32_t on_first = 0;
     std::uint32_t on_both = 0;
-    for (std::uint32_t i = 0; i < count; ++i) {
+    for (std::uint32_t i = 0; i < draws; ++i) {
         const nanoseconds stall = input_stall(stalls, 1, 0, i);
         CHECK((stall == 0ns || stall == 30ms));
         on_first += stall > 0ns;
@@ -83,8 +81,8 @@ TEST_CASE("stalls by chance come as often as said, to each rank by itself", "[va
 }
 
 TEST_CASE("regular stalls hit all ranks in every n-th iteration and shift everything", "[variation]") {
-    const Profile stalled =
-        profile(R"(, "input_stalls": {"every": 3, "time": "200ms"})", R"(, "scale": {"time": 0.5})");
+    const Profile stalled = one_bucket_profile(R"(, "input_stalls": {"every": 3, "time": "200ms"})",
+                                               R"(, "scale": {"time": 0.5})");
     for (const int rank : {0, 5})
         for (std::uint32_t i = 0; i < 9; ++i) {
             const nanoseconds stall = i % 3 == 2 ? 100ms : 0ms; // scaled
@@ -96,7 +94,7 @@ TEST_CASE("regular stalls hit all ranks in every n-th iteration and shift everyt
 }
 
 TEST_CASE("a straggler is slower on its ranks, in its iterations", "[variation]") {
-    const Profile slow = profile(
+    const Profile slow = one_bucket_profile(
         R"(, "stragglers": [{"ranks": [1, 3], "factor": 1.5, "from": 10, "to": 12}, {"ranks": [3], "factor": 2}])");
     CHECK(schedule_of(slow, 0, 11).compute == 100ms);
     CHECK(schedule_of(slow, 1, 9).compute == 100ms);
@@ -112,7 +110,7 @@ TEST_CASE("a straggler by chance is one as often as said, and not when another i
     const std::vector<Straggler> stragglers{{{0}, 2, 0, {}, 0.25}, {{0}, 3, 0, {}, 0.25}};
     std::uint32_t twice = 0;
     std::uint32_t six_times = 0;
-    for (std::uint32_t i = 0; i < count; ++i) {
+    for (std::uint32_t i = 0; i < draws; ++i) {
         const double factor = straggler_factor(stragglers, 1, 0, i);
         twice += factor == 2;
         six_times += factor == 6;
@@ -122,7 +120,7 @@ TEST_CASE("a straggler by chance is one as often as said, and not when another i
 }
 
 TEST_CASE("the same seed draws the same stalls and stragglers, another seed others", "[variation]") {
-    Profile some = profile(
+    Profile some = one_bucket_profile(
         R"(, "jitter": {"heavy_tail": {"probability": 0.3}}, "input_stalls": {"probability": 0.3, "time": "1ms"},
              "stragglers": [{"ranks": [2], "factor": 1.1, "probability": 0.3}])");
     std::vector<nanoseconds> one;
@@ -140,10 +138,11 @@ TEST_CASE("the same seed draws the same stalls and stragglers, another seed othe
 }
 
 TEST_CASE("a profile varies when anything makes its iterations or ranks differ", "[variation]") {
-    CHECK_FALSE(varies(profile("")));
-    CHECK(varies(profile(R"(, "jitter": {"white_sd": 0.01})")));
-    CHECK(varies(profile(R"(, "jitter": {"heavy_tail": {"probability": 0.1}})")));
-    CHECK(varies(profile(R"(, "input_stalls": {"every": 5, "time": "1ms"})")));
-    CHECK(varies(profile(R"(, "stragglers": [{"ranks": [0], "factor": 2}])")));
-    CHECK_FALSE(varies(without_variation(profile(R"(, "stragglers": [{"ranks": [0], "factor": 2}])"))));
+    CHECK_FALSE(varies(one_bucket_profile("")));
+    CHECK(varies(one_bucket_profile(R"(, "jitter": {"white_sd": 0.01})")));
+    CHECK(varies(one_bucket_profile(R"(, "jitter": {"heavy_tail": {"probability": 0.1}})")));
+    CHECK(varies(one_bucket_profile(R"(, "input_stalls": {"every": 5, "time": "1ms"})")));
+    CHECK(varies(one_bucket_profile(R"(, "stragglers": [{"ranks": [0], "factor": 2}])")));
+    CHECK_FALSE(
+        varies(without_variation(one_bucket_profile(R"(, "stragglers": [{"ranks": [0], "factor": 2}])"))));
 }

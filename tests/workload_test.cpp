@@ -1,12 +1,15 @@
 #include "generator/workload.hpp"
 #include "tests/catch.hpp"
+#include "tests/profiles.hpp"
+#include "tests/workloads.hpp"
 
-#include <numeric>
 #include <string>
 #include <vector>
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::set;
+using tests::sum;
 
 namespace {
 
@@ -15,10 +18,6 @@ constexpr std::uint64_t resnet50_bytes = 102'228'128; // 25,557,032 parameters o
 Profile resnet50(const std::vector<Override>& changes = {}) {
     const std::string path = GRADBURST_SOURCE_DIR "/profiles/resnet50-ddp.json";
     return parse_profile(load_profile(path, {}), changes);
-}
-
-Override set(const std::string& pointer, const std::string& json) {
-    return {pointer, json, "test"};
 }
 
 const Override without_broadcasts = set("/gradients/broadcast_buffers", "false");
@@ -35,10 +34,6 @@ double ready_fraction(const WorkloadBucket& bucket) {
     const ComputeTimes compute = resnet50().compute;
     return static_cast<double>((bucket.ready_after - compute.forward).count()) /
            static_cast<double>(compute.backward.count());
-}
-
-std::uint64_t sum(const std::vector<std::uint64_t>& values) {
-    return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "generator/profile_ranks.hpp"
 #include "generator/workload.hpp"
 #include "tests/catch.hpp"
+#include "tests/profiles.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,14 +11,10 @@
 
 using namespace generator;
 using namespace std::chrono_literals;
+using tests::shipped_profile;
+using tests::shipped_profiles;
 
 namespace {
-
-const std::filesystem::path shipped = GRADBURST_SOURCE_DIR "/profiles";
-
-Profile loaded(const std::string& name) {
-    return parse_profile(load_profile(name, {shipped}));
-}
 
 std::uint64_t bytes_of(const std::vector<WorkloadBucket>& buckets, Collective collective) {
     return std::accumulate(buckets.begin(), buckets.end(), std::uint64_t{0},
@@ -50,7 +47,7 @@ const std::vector<Expected> data_parallel{{"resnet18", 4 * 11'689'512, 3, 163'84
 TEST_CASE("every data-parallel profile sends its model's gradients once per iteration", "[zoo]") {
     for (const Expected& expected : data_parallel) {
         INFO(expected.name);
-        const Profile profile = loaded(expected.name);
+        const Profile profile = shipped_profile(expected.name);
         const Workload workload = make_workload(profile, 1);
         CHECK(bytes_of(workload.first_iteration, Collective::all_reduce) == expected.gradient_bytes);
         CHECK(bytes_of(workload.later_iterations, Collective::all_reduce) == expected.gradient_bytes);
@@ -67,7 +64,7 @@ TEST_CASE("every data-parallel profile sends its model's gradients once per iter
 TEST_CASE("the bucket sizes of DDP are those of the reference lists", "[zoo]") {
     const auto first_sizes = [](const std::string& name) {
         std::vector<std::uint64_t> sizes;
-        for (const WorkloadBucket& bucket : make_workload(loaded(name), 1).later_iterations)
+        for (const WorkloadBucket& bucket : make_workload(shipped_profile(name), 1).later_iterations)
             if (bucket.collective == Collective::all_reduce && sizes.size() < 4)
                 sizes.push_back(bucket.bytes);
         return sizes;
@@ -82,14 +79,14 @@ TEST_CASE("the bucket sizes of DDP are those of the reference lists", "[zoo]") {
 
 TEST_CASE("a tied embedding is in the last bucket, whose gradients are ready when backward ends", "[zoo]") {
     // GPT-2 small: 50,257 x 768 of tokens and 1,024 x 768 of positions, in the last of 13 buckets.
-    const Profile profile = loaded("gpt2-small");
+    const Profile profile = shipped_profile("gpt2-small");
     const WorkloadBucket last = make_workload(profile, 1).later_iterations.back();
     CHECK(last.bytes > 4ULL * (50'257 + 1'024) * 768);
     CHECK((last.ready_after == profile.compute.forward + profile.compute.backward));
 }
 
 TEST_CASE("Llama-2-7B is gathered in forward and backward, and its gradients are scattered", "[zoo]") {
-    const Profile profile = loaded("llama2-7b");
+    const Profile profile = shipped_profile("llama2-7b");
     CHECK(static_cast<double>(profile.compute.total() / 1us) == Approx(2'178'649).margin(1)); // 2 / 0.918 s
     const Workload workload = make_workload(profile, 1);
     const std::uint64_t parameters = 2 * 6'738'415'616; // bytes in bf16
@@ -100,12 +97,12 @@ TEST_CASE("Llama-2-7B is gathered in forward and backward, and its gradients are
 }
 
 TEST_CASE("every shipped profile loads, and four hosts at 1 Gbit/s carry it", "[zoo]") {
-    const std::vector<ProfileListing> listings = list_profiles({shipped});
+    const std::vector<ProfileListing> listings = list_profiles({shipped_profiles});
     CHECK(listings.size() >= 13);
     for (const ProfileListing& listing : listings) {
         INFO(listing.name);
         CHECK_FALSE(listing.description.empty());
-        const Profile profile = loaded(listing.name);
+        const Profile profile = shipped_profile(listing.name);
         LinkModel link;
         link.line_rate = BitRate{1'000'000'000};
         // Groups name their ranks; ours name eight.
