@@ -41,6 +41,7 @@ struct Flow {
 struct ConnectionFlow {
     int from = 0;
     int to = 0;
+    bool between_blocks = false; ///< see TransferConnection
     std::vector<Flow> flows;
 };
 

@@ -65,7 +65,8 @@ void FluidModel::try_to_move(Id id) {
         return push({.time = when, .rank = 0, .id = id, .version = progress.version});
     progress.moving = true;
     progress.since = now_;
-    progress.stream = network_.add(transfer.from, transfer.to);
+    progress.stream = network_.add(transfer.from, transfer.to,
+                                   running.plan->connections[transfer.connection].between_blocks);
     if (carried_.size() <= progress.stream)
         carried_.resize(progress.stream + 1);
     carried_[progress.stream] = id;
