@@ -1,6 +1,7 @@
 // A block of ranks, those of a host or of a leaf, executed for all of them, against the execution of every
 // rank.
 #include "collectors/burstiness.hpp"
+#include "generator/blocks.hpp"
 #include "generator/prediction.hpp"
 #include "generator/profile.hpp"
 
@@ -222,6 +223,43 @@ TEST_CASE("where blocks differ, every rank is executed", "[blocks]") {
     CHECK(executed(leaves, link_of(leaves), {}, Algorithm::double_binary_tree) == 16);
     const Network threes{12, 1, 3, 4}; // halving and doubling of 12 folds 4 ranks away first
     CHECK(executed(threes, link_of(threes), {}, Algorithm::halving_doubling) == 12);
+}
+
+TEST_CASE("hosts, and leaves with scarce uplinks, are blocks if all are equal", "[blocks]") {
+    const auto sizes = [](const Network& network) {
+        const LinkModel link = link_of(network);
+        std::vector<int> found;
+        for (const Block& block : equal_blocks({.hosts = link.hosts,
+                                  .hosts_per_leaf = link.hosts_per_leaf,
+                                  .oversubscription = link.oversubscription}))
+            found.push_back(block.size);
+        return found;
+    };
+    CHECK(sizes({8, 1}) == std::vector{1});
+    CHECK(sizes({8, 2}) == std::vector{2});
+    CHECK(sizes({8, 8}).empty());
+    CHECK(sizes({9, 2}).empty());
+    CHECK(sizes({16, 2, 4, 1}) == std::vector{2});
+    CHECK(sizes({16, 2, 4, 2}) == std::vector{2, 8});
+    CHECK(sizes({12, 2, 4, 2}) == std::vector{2}); // the last leaf has two hosts
+    CHECK(sizes({8, 2, 4, 2}) == std::vector{2});  // one leaf
+}
+
+TEST_CASE("blocks of a large job: little that hinders is left out, sizes need not divide", "[blocks]") {
+    const Network network{1024, 2};
+    Workload workload = workload_of(Collective::all_reduce, Algorithm::ring, network);
+    workload.later_iterations.front().bytes = 40'000'004;
+    workload.later_iterations.push_back({{.collective = Collective::broadcast, .bytes = 4000}, 0, 7ms, 20ms});
+    const Prediction large = predict({}, workload, network.ranks, link_of(network), 2);
+    CHECK(large.executed_ranks == 2);
+    CHECK(large.left_out.size() == 1);
+    const Network small{16, 2, 2, 8, 4};
+    workload = workload_of(Collective::all_reduce, Algorithm::sharded_server, small);
+    workload.later_iterations.front().bytes = 4'000'004; // chunks of 250,000 and 250,004 bytes
+    const auto [block, every] = both(workload, small, {});
+    CHECK(block.executed_ranks == 4);
+    CHECK(static_cast<double>(block.iteration_times[1].count()) ==
+          Approx(static_cast<double>(every.iteration_times[1].count())).epsilon(1e-3));
 }
 
 TEST_CASE("groups that are not the whole world have no blocks of several ranks", "[blocks]") {
