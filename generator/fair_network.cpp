@@ -29,7 +29,7 @@ FairNetwork::FairNetwork(Topology topology) : topology_(std::move(topology)) {
             static_cast<double>(per_leaf) * topology_.bytes_per_second / topology_.oversubscription;
 }
 
-FairNetwork::Stream FairNetwork::add(int from, int to) {
+FairNetwork::Stream FairNetwork::add(int from, int to, bool between_blocks) {
     if (free_.empty()) {
         free_.push_back(static_cast<Stream>(streams_.size()));
         streams_.emplace_back();
@@ -43,14 +43,14 @@ FairNetwork::Stream FairNetwork::add(int from, int to) {
     const auto receiver = static_cast<std::uint32_t>(to);
     const auto from_host = static_cast<std::uint32_t>(topology_.hosts[sender]);
     const auto to_host = static_cast<std::uint32_t>(topology_.hosts[receiver]);
-    if (from_host == to_host) {
+    if (from_host == to_host && !between_blocks) {
         crosses(2 * sender);
         crosses(2 * receiver + 1);
     } else {
         crosses(first_host_port_ + 2 * from_host);
         if (topology_.hosts_per_leaf > 0) {
             const auto per_leaf = static_cast<std::uint32_t>(topology_.hosts_per_leaf);
-            if (from_host / per_leaf != to_host / per_leaf) {
+            if (between_blocks || from_host / per_leaf != to_host / per_leaf) {
                 crosses(first_leaf_port_ + 2 * (from_host / per_leaf));
                 crosses(first_leaf_port_ + 2 * (to_host / per_leaf) + 1);
             }

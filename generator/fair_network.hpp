@@ -26,7 +26,9 @@ public:
 
     explicit FairNetwork(Topology topology);
 
-    Stream add(int from, int to);
+    /// `between_blocks`: from the block of ranks that the topology is to the rank at that place in another
+    /// one (see `fold_plan`), through the host's ports and those of the leaf.
+    Stream add(int from, int to, bool between_blocks = false);
     void remove(Stream stream);
     double rate(Stream stream) const { return streams_[stream].rate; } ///< bytes per second
 

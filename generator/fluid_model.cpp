@@ -124,7 +124,7 @@ std::uint64_t FluidModel::join_collective(std::uint32_t iteration, const Bucket&
             const auto [place, added] =
                 connection_index_.try_emplace({{bucket.group, bucket.slot}, connection}, connections_.size());
             if (added)
-                connections_.push_back({connection.from, connection.to, {}});
+                connections_.push_back({connection.from, connection.to, connection.between_blocks, {}});
             running.connections.push_back(place->second);
         }
     }

@@ -41,6 +41,7 @@ struct Flow {
 struct ConnectionFlow {
     int from = 0;
     int to = 0;
+    bool between_blocks = false; ///< see TransferConnection
     std::vector<Flow> flows;
 };
 
@@ -85,6 +86,7 @@ private:
         bool head = false;         ///< all before it on its connection are over
         bool moving = false;
         bool done = false;
+        bool has_news = false;       ///< is among news_
         std::vector<Corner> corners; ///< where the rate changed
     };
     struct Part { ///< one rank's, in a collective
@@ -152,6 +154,7 @@ private:
     void project(Id id);
     void settle(Id id);
     void tell_followers(Id id);
+    void act_on_news();
     double arrival(const Collective& running, std::uint32_t transfer, double position) const;
     double released(const Collective& running, std::uint32_t transfer, double position) const;
     double stop_behind(const Collective& running, std::uint32_t transfer, std::uint32_t leader) const;
@@ -168,6 +171,7 @@ private:
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>
         running_;             ///< by iteration, bucket number
     std::vector<Id> carried_; ///< by stream
+    std::vector<Id> news_;    ///< transfers that wait for one that has changed
     std::vector<ConnectionFlow> connections_;
     std::map<std::tuple<QueueId, TransferConnection>, std::size_t> connection_index_;
     std::vector<std::vector<IterationTimes>> iterations_;

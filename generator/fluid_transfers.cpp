@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace generator {
 namespace {
@@ -65,7 +66,8 @@ void FluidModel::try_to_move(Id id) {
         return push({.time = when, .rank = 0, .id = id, .version = progress.version});
     progress.moving = true;
     progress.since = now_;
-    progress.stream = network_.add(transfer.from, transfer.to);
+    progress.stream = network_.add(transfer.from, transfer.to,
+                                   running.plan->connections[transfer.connection].between_blocks);
     if (carried_.size() <= progress.stream)
         carried_.resize(progress.stream + 1);
     carried_[progress.stream] = id;
@@ -106,6 +108,7 @@ void FluidModel::finish_for(std::uint64_t number, int rank_number, double when) 
 /// New rates for streams that share a port with one that came or went. May set followers going, which again
 /// changes ports, until nothing changes.
 void FluidModel::share_network() {
+    act_on_news();
     for (auto changed = network_.share(); !changed.empty(); changed = network_.share()) {
         for (const FairNetwork::Stream stream : changed) {
             const Id id = carried_[stream];
@@ -116,6 +119,7 @@ void FluidModel::share_network() {
             project(carried_[stream]);
             tell_followers(carried_[stream]);
         }
+        act_on_news();
     }
 }
 
@@ -145,14 +149,27 @@ void FluidModel::settle(Id id) {
         progress.corners.push_back({now_, progress.moved});
 }
 
+/// They act when all that changes at this instant has changed: a transfer that follows a thousand others,
+/// which change together, looks at them once and not a thousand times.
 void FluidModel::tell_followers(Id id) {
-    const Collective& running = collective(id.collective);
+    Collective& running = collective(id.collective);
     for (const std::uint32_t follower : running.plan->transfers[id.transfer].followers) {
-        const Progress& progress = running.transfers[follower];
+        if (!running.transfers[follower].has_news)
+            news_.push_back({id.collective, follower});
+        running.transfers[follower].has_news = true;
+    }
+}
+
+void FluidModel::act_on_news() {
+    for (const Id id : std::exchange(news_, {})) {
+        if (id.collective < first_collective_)
+            continue;
+        Progress& progress = collective(id.collective).transfers[id.transfer];
+        progress.has_news = false;
         if (progress.moving && progress.rate > 0)
-            project({id.collective, follower});
+            project(id);
         else
-            try_to_move({id.collective, follower});
+            try_to_move(id);
     }
 }
 

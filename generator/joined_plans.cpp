@@ -21,20 +21,31 @@ const TransferPlan& JoinedPlans::find(const BucketKind& bucket) {
     return known->second;
 }
 
-std::optional<std::set<BucketKind>> JoinedPlans::one_for_all(double most_left_out) {
+std::optional<std::set<BucketKind>> JoinedPlans::fold(const Topology& topology, const Block& block,
+                                                      double most_left_out) {
+    const bool lacks_uplinks = !block.has_uplinks && are_uplinks_scarce(topology);
+    const auto folded_plan = [&](const BucketKind& bucket) -> std::optional<FoldedPlan> {
+        // Hops of groups are between their positions: which uplinks they take is not known.
+        if (lacks_uplinks && !workload_.groups.at(bucket.group).members.empty())
+            return std::nullopt;
+        return fold_plan(workload_, bucket, world_size_, block.size, segment_bytes_);
+    };
     std::map<BucketKind, TransferPlan> plans;
+    std::set<Hop> hops;
     std::set<BucketKind> left_out;
     for (const auto* buckets : {&workload_.first_iteration, &workload_.later_iterations}) {
         double bytes = 0;
         double left_out_bytes = 0;
         for (const WorkloadBucket& bucket : *buckets) {
             if (!plans.contains(bucket) && !left_out.contains(bucket)) {
-                if (auto plan = representative_plan(workload_, bucket, world_size_, segment_bytes_))
-                    plans.emplace(bucket, std::move(*plan));
-                else if (most_left_out > 0)
+                if (auto folded = folded_plan(bucket)) {
+                    plans.emplace(bucket, std::move(folded->plan));
+                    hops.merge(folded->hops);
+                } else if (most_left_out > 0) {
                     left_out.insert(bucket);
-                else
+                } else {
                     return std::nullopt;
+                }
             }
             bytes += static_cast<double>(bucket.bytes);
             left_out_bytes += left_out.contains(bucket) ? static_cast<double>(bucket.bytes) : 0;
@@ -42,6 +53,8 @@ std::optional<std::set<BucketKind>> JoinedPlans::one_for_all(double most_left_ou
         if (left_out_bytes > most_left_out * bytes)
             return std::nullopt;
     }
+    if (lacks_uplinks && !uplinks_suffice(topology, block.size, hops))
+        return std::nullopt;
     plans_ = std::move(plans);
     return left_out;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/blocks.hpp"
 #include "generator/transfer_plan.hpp"
 #include "generator/workload.hpp"
 
@@ -11,7 +12,7 @@
 namespace generator {
 
 /// The transfer plans of a workload's buckets: of all ranks, joined when a bucket is met for the first time,
-/// or of the one rank that stands for all. The workload must outlive them.
+/// or of a block of ranks that stands for all. The workload must outlive them.
 class JoinedPlans {
 public:
     JoinedPlans(const Workload& workload, int world_size, std::optional<std::uint64_t> segment_bytes)
@@ -20,10 +21,11 @@ public:
     /// The reference stays valid.
     const TransferPlan& find(const BucketKind& bucket);
 
-    /// Lets one rank stand for all (see `representative_plan`). Buckets that do not allow it are left out, if
-    /// in no iteration they are more than `most_left_out` of the bytes; these are returned. nullopt, and
-    /// nothing has changed, if they are more.
-    std::optional<std::set<BucketKind>> one_for_all(double most_left_out);
+    /// Lets a block of the topology stand for all (see `fold_plan`). Buckets that do not allow it are left
+    /// out, if in no iteration they are more than `most_left_out` of the bytes; these are returned. nullopt,
+    /// and nothing has changed, if they are more, or if uplinks that the block does not have would limit it.
+    std::optional<std::set<BucketKind>> fold(const Topology& topology, const Block& block,
+                                             double most_left_out);
 
     /// Of all ranks in one iteration, the first one aside; counted on one rank.
     std::uint64_t transfers_per_iteration() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace generator {
 namespace {
@@ -29,27 +30,35 @@ Window measured_window(const Prediction& prediction, std::span<const int> ranks)
     return window;
 }
 
+/// How often one end of a connection is on the NIC that `ranks` share: for each of them that did what the
+/// executed rank `here` did, unless its peer, who did what `there` did in the same block, shares it too.
+double crossings(int executed_ranks, std::span<const int> ranks, int here, std::optional<int> there) {
+    const auto crosses = [&](int rank) {
+        return rank % executed_ranks == here &&
+               !(there && std::find(ranks.begin(), ranks.end(), rank - here + *there) != ranks.end());
+    };
+    return static_cast<double>(std::count_if(ranks.begin(), ranks.end(), crosses));
+}
+
 std::vector<RateChange> rate_changes(const Prediction& prediction, std::span<const int> ranks, bool loopback,
                                      Window window) {
-    const auto here = [ranks](int rank) {
-        return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-    };
     std::vector<RateChange> changes;
-    // Where one rank was executed for all, it sends and receives what each of `ranks` does.
-    const double alike = prediction.ranks_alike ? static_cast<double>(ranks.size()) : 1;
     for (const ConnectionFlow& connection : prediction.connections) {
-        const bool sends = prediction.ranks_alike || here(connection.from);
-        const bool receives = prediction.ranks_alike || here(connection.to);
-        const bool inside = sends && receives && !prediction.ranks_alike;
-        if ((!sends && !receives) || (inside && !loopback))
+        const auto crosses = [&](int here, int there) {
+            return crossings(prediction.executed_ranks, ranks, here,
+                             connection.between_blocks || loopback ? std::nullopt : std::optional(there));
+        };
+        const double sends = crosses(connection.from, connection.to);
+        const double receives = crosses(connection.to, connection.from);
+        if (sends == 0 && receives == 0)
             continue;
         for (const Flow& flow : connection.flows) {
             const double begin = std::max(flow.begin, window.begin);
             const double end = std::min(flow.end, window.end);
             if (begin >= end)
                 continue;
-            const double tx = sends ? alike * flow.rate() : 0;
-            const double rx = receives ? alike * flow.rate() : 0;
+            const double tx = sends * flow.rate();
+            const double rx = receives * flow.rate();
             changes.push_back({begin, tx, rx});
             changes.push_back({end, -tx, -rx});
         }

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace generator {
 namespace {
@@ -25,12 +25,6 @@ nanoseconds to_nanoseconds(double seconds) {
     return nanoseconds(std::llround(seconds * 1e9));
 }
 
-/// Each rank has a port of its own, and no other port limits it.
-bool has_equal_ports(const LinkModel& link) {
-    const std::set<int> hosts(link.hosts.begin(), link.hosts.end());
-    return hosts.size() == link.hosts.size() && (link.hosts_per_leaf == 0 || link.oversubscription <= 1);
-}
-
 Topology topology_of(const LinkModel& link, int world_size) {
     Topology topology;
     topology.hosts = link.hosts;
@@ -44,27 +38,47 @@ Topology topology_of(const LinkModel& link, int world_size) {
     return topology;
 }
 
-/// Decides whether one rank is executed for all: then returns what is left out, otherwise nullopt.
-std::optional<std::set<BucketKind>> choose(JoinedPlans& plans, bool may_be_alike, int world_size,
-                                           Execution execution) {
+/// A block of ranks that is executed for all.
+struct Folding {
+    Block block;
+    std::set<BucketKind> left_out;
+};
+
+/// The smallest block that can stand for all, unless it has too many transfers itself.
+std::optional<Folding> find_folding(JoinedPlans& plans, const Topology& topology, double share_left_out) {
+    for (const Block& block : equal_blocks(topology)) {
+        const std::uint64_t blocks = topology.hosts.size() / static_cast<std::uint64_t>(block.size);
+        if (block.size > 1 && plans.transfers_per_iteration() / blocks > most_transfers)
+            continue;
+        if (auto left_out = plans.fold(topology, block, share_left_out))
+            return Folding{block, std::move(*left_out)};
+    }
+    return std::nullopt;
+}
+
+/// Decides whether a block is executed for all: nullopt when every rank is.
+std::optional<Folding> choose(JoinedPlans& plans, const Topology& topology, bool compute_alike,
+                              Execution execution) {
+    const auto world_size = static_cast<int>(topology.hosts.size());
     if (execution == Execution::every_rank ||
         (execution == Execution::by_size && world_size <= most_ranks_executed_exactly))
         return std::nullopt;
-    if (may_be_alike)
-        if (const auto alike = plans.one_for_all(0))
+    if (compute_alike)
+        if (auto alike = find_folding(plans, topology, 0))
             return alike;
     const std::uint64_t transfers = plans.transfers_per_iteration();
     if (transfers <= most_transfers)
         return std::nullopt;
-    if (may_be_alike)
-        if (const auto nearly_alike = plans.one_for_all(most_left_out))
+    if (compute_alike)
+        if (auto nearly_alike = find_folding(plans, topology, most_left_out))
             return nearly_alike;
     throw UserError("a prediction of " + std::to_string(world_size) +
                     " ranks that are not alike would take " + std::to_string(transfers / 1'000'000) +
                     " GB and hours: " + std::to_string(transfers) + " transfers in an iteration, at most " +
                     std::to_string(most_transfers) +
-                    " are possible; ranks are alike without jitter, stragglers and input stalls, with one "
-                    "rank per host and no oversubscribed uplinks, in collectives without a root");
+                    " are possible; ranks of one host or leaf can stand for all others without jitter, "
+                    "stragglers and input stalls, with equally many ranks on each host and hosts on each "
+                    "oversubscribed leaf, in collectives without a root");
 }
 
 /// When the last bucket of an iteration ended on the last rank.
@@ -151,13 +165,13 @@ Prediction predict(const Profile& profile, const Workload& workload, int world_s
     prediction.warmup = std::min(profile.run.warmup, job.iterations - 1);
     JoinedPlans plans(workload, world_size,
                       link.pipelining ? std::optional(profile.collective.segment_bytes) : std::nullopt);
-    const bool may_be_alike = world_size > 1 && !varies(profile) && has_equal_ports(link);
-    const auto left_out = choose(plans, may_be_alike, world_size, execution);
-    prediction.ranks_alike = left_out.has_value();
-    prediction.left_out = left_out.value_or(std::set<BucketKind>{});
     job.topology = topology_of(link, world_size);
-    if (prediction.ranks_alike)
-        job.topology = {.hosts = {0}, .bytes_per_second = job.topology.bytes_per_second};
+    prediction.executed_ranks = world_size;
+    if (const auto folding = choose(plans, job.topology, !varies(profile), execution)) {
+        prediction.executed_ranks = folding->block.size;
+        prediction.left_out = folding->left_out;
+        job.topology = topology_of_block(job.topology, folding->block);
+    }
     job.schedule = [&](int rank, std::uint32_t iteration) {
         IterationSchedule schedule = iteration_schedule(profile, workload, rank, iteration);
         std::erase_if(schedule.buckets,
@@ -179,9 +193,11 @@ Prediction predict(const Profile& profile, const Workload& workload, int world_s
         break;
     }
     summarize_times(prediction);
-    if (prediction.ranks_alike)
-        for (std::vector<IterationTimes>& ranks : prediction.iterations)
-            ranks.resize(static_cast<std::size_t>(world_size), IterationTimes(ranks.front()));
+    for (std::vector<IterationTimes>& ranks : prediction.iterations)
+        for (auto rank = static_cast<std::size_t>(prediction.executed_ranks);
+             rank < static_cast<std::size_t>(world_size); ++rank)
+            ranks.push_back(
+                IterationTimes(ranks[rank % static_cast<std::size_t>(prediction.executed_ranks)]));
     return prediction;
 }
 

@@ -42,23 +42,25 @@ struct Prediction {
     /// Start and end of each iteration on each rank, in seconds from the start of the run.
     std::vector<std::vector<IterationTimes>> iterations;
     std::vector<ConnectionFlow> connections; ///< payload
-    /// Every rank did what rank 0 did: `connections` are those of one rank, from itself to itself.
-    bool ranks_alike = false;
+    /// Ranks 0 to executed_ranks - 1 were executed, and `connections` are theirs. Every other rank did what
+    /// the rank did that has its number mod executed_ranks, see `fold_plan`.
+    int executed_ranks = 1;
     std::set<BucketKind> left_out; ///< not executed, see `predict`
 };
 
-/// Which ranks the fluid model executes: every one, one for all where they are alike, or whatever suits their
-/// number.
+/// Which ranks the fluid model executes: every one, one (or a block) for all where they are alike, or
+/// whatever suits their number.
 enum class Execution { by_size, every_rank, one_for_all };
 
 /// Executes the plans of all ranks in the fluid model. Without jitter an iteration repeats the one before
 /// once all ranks start as they did then; it is computed once and copied, and at most `warm-up + 20`
 /// iterations are predicted: more would change nothing. With jitter every iteration is computed, up to 1000.
 ///
-/// Where all ranks do the same (they compute alike, each has a NIC of its own, no uplink is oversubscribed
-/// and every bucket has a `representative_plan`), one rank can be executed for all: thousands then cost no
-/// more than one. By size, that is done above 32 ranks; up to there every rank is executed, which is exact to
-/// the byte. Where it would take more than a million transfers in an iteration to execute every rank, buckets
+/// Where blocks of ranks do the same (all compute alike, the ranks of a host or of a leaf are an
+/// `equal_block` of the network and every bucket has a `fold_plan`), one block is executed for all, the
+/// smallest that the plans allow: thousands of ranks then cost no more than one, or those of one host or
+/// leaf. By size, that is done above 32 ranks; up to there every rank is executed, which is exact to the
+/// byte. Where it would take more than a million transfers in an iteration to execute every rank, buckets
 /// that hinder it (broadcasts of buffers) are left out if they are at most 1 % of the bytes; else UserError.
 ///
 /// Limits: no loss, no slow start, no CPU time; the sender's and receiver's buffers hold nothing (a transfer

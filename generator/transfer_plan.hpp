@@ -37,12 +37,14 @@ struct Transfer {
 struct TransferConnection {
     int from = 0;
     int to = 0;
-    std::uint32_t lane = 0; ///< of the plan
+    std::uint32_t lane = 0;      ///< of the plan
+    bool between_blocks = false; ///< to that rank's place in another block, see `fold_plan`
 
     auto operator<=>(const TransferConnection&) const = default;
 };
 
-/// The plans of all ranks for one collective, joined: what the fluid model executes.
+/// The plans of all ranks, or of a block that stands for all, for one collective, joined: what the fluid
+/// model executes.
 struct TransferPlan {
     std::vector<Transfer> transfers;
     std::vector<TransferConnection> connections;

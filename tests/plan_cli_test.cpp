@@ -137,9 +137,31 @@ TEST_CASE("thousands of ranks are planned by the one that stands for all", "[cli
     REQUIRE(outcome.exit_code == 0);
     CHECK(contains(outcome.output, "plans of one rank that stands for all"));
     CHECK(contains(outcome.output, "4096 in all"));
-    const Outcome jitter =
+    const Outcome server =
         PlanProgram().run("resnet50-server --ranks 4096 --ranks-per-host 2 --line-rate 100Gbit");
-    CHECK(jitter.exit_code == 0); // few transfers, although ranks differ
+    CHECK(server.exit_code == 0); // few transfers, although ranks differ
+}
+
+TEST_CASE("a leaf of ranks stands for all where its uplink limits them", "[cli]") {
+    const auto plan = [](const std::string& options) {
+        const Outcome outcome = PlanProgram().run("resnet50 --line-rate 100Gbit --json " + options);
+        INFO(options << outcome.errors);
+        REQUIRE(outcome.exit_code == 0);
+        return nlohmann::json::parse(outcome.output);
+    };
+    const auto ring = plan("--ranks 1024 --hosts-per-leaf 32 --oversubscription 4");
+    CHECK(ring.at("iterations").at("one_rank_for_all") == true); // one rank of each leaf sends up
+    const auto halving =
+        plan("--ranks 2048 --hosts-per-leaf 32 --oversubscription 4 --algorithm halving_doubling");
+    CHECK(halving.at("iterations").at("executed_ranks") == 32);
+    CHECK(halving.at("counted_ranks") == 4 * 32);
+    const auto hierarchical = plan("--ranks 1024 --ranks-per-host 8 --algorithm hierarchical");
+    CHECK(hierarchical.at("iterations").at("executed_ranks") == 8);
+    CHECK(contains(PlanProgram()
+                       .run("resnet50 --ranks 1024 --ranks-per-host 8 --algorithm hierarchical "
+                            "--line-rate 100Gbit")
+                       .output,
+                   "plans of 8 ranks that stand for all"));
 }
 
 TEST_CASE("the trace of a plan is an ordinary trace", "[cli]") {
@@ -189,7 +211,7 @@ TEST_CASE("gradburst-plan answers the user's mistakes with one message and exit 
     CHECK(contains(
         program.complaint("smoke --ranks 4 --line-rate 1Gbit --hosts-per-leaf 2 --oversubscription 0.5"),
         "--oversubscription: must be 1 to 1000"));
-    CHECK(contains(program.complaint("resnet50-ddp --ranks 4096 --ranks-per-host 2 --line-rate 1Gbit"),
+    CHECK(contains(program.complaint("resnet50-ddp --ranks 4097 --ranks-per-host 2 --line-rate 1Gbit"),
                    "ranks that are not alike"));
     CHECK(contains(program.complaint("smoke --ranks 4 --line-rate 1Gbit --mtu 20"), "--mtu: must be"));
     CHECK(contains(program.complaint("smoke --ranks 4 --line-rate 1Gbit --iterations 0"), "--iterations"));

@@ -2,21 +2,15 @@
 #include "generator/results.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/text.hpp"
 
 #include <cstdio>
 #include <fcntl.h>
-#include <fstream>
-#include <iterator>
 #include <unistd.h>
 
 using namespace generator;
 
 namespace {
-
-std::string text_of(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// What `action` prints on one of the standard streams.
 template <typename Action>
@@ -31,7 +25,7 @@ std::string printed(int descriptor, const std::filesystem::path& scratch, Action
     std::fflush(nullptr);
     ::dup2(before, descriptor);
     ::close(before);
-    return text_of(file);
+    return tests::text_of(file);
 }
 
 std::size_t occurrences(const std::string& text, const std::string& part) {
@@ -64,7 +58,7 @@ TEST_CASE("a complete run is kept whole and exits with 0", "[results]") {
     CHECK(exit_code == success);
     CHECK_THAT(text, Catch::Contains("run: run.json, timeline.csv, nic/, metrics.prom\n"));
     CHECK(occurrences(text, "NOT WRITTEN") == 0);
-    CHECK_THAT(text_of(scratch / "run/run.json"), Catch::Contains("\"status\": \"complete\""));
+    CHECK_THAT(tests::text_of(scratch / "run/run.json"), Catch::Contains("\"status\": \"complete\""));
 }
 
 TEST_CASE("a run.json that could not be replaced says why it may be there, and the text that it is old",
@@ -81,7 +75,7 @@ TEST_CASE("a run.json that could not be replaced says why it may be there, and t
     CHECK_THAT(text, Catch::Contains(
                          "run: timeline.csv, nic/, metrics.prom\n"
                          "NOT WRITTEN: run.json; the run.json that is there is from before the metrics\n"));
-    CHECK_THAT(text_of(scratch / "run/run.json"),
+    CHECK_THAT(tests::text_of(scratch / "run/run.json"),
                Catch::Contains("rank 0 was killed, or could not write (disk full?), after all iterations"));
 }
 

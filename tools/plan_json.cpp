@@ -78,7 +78,9 @@ Json iterations_json(const PlanReport& report) {
             {"warmup", report.prediction.warmup},
             {"predicted_mean_seconds", collectors::in_seconds(report.prediction.iteration_mean)},
             {"predicted_seconds", times},
-            {"one_rank_for_all", report.prediction.ranks_alike},
+            {"one_rank_for_all", report.prediction.executed_ranks < report.settings.ranks &&
+                                     report.prediction.executed_ranks == 1},
+            {"executed_ranks", report.prediction.executed_ranks},
             {"left_out_buckets", report.prediction.left_out.size()}};
 }
 

@@ -155,7 +155,7 @@ PlanReport make_report(const Profile& profile, const PlanSettings& settings) {
     report.groups = workload.groups;
     report.prediction = predict(profile, workload, settings.ranks, report.link,
                                 profile.run.iterations.value_or(profile.run.warmup + 20));
-    report.traffic = count_traffic(profile, workload, settings.ranks, report.prediction.ranks_alike);
+    report.traffic = count_traffic(profile, workload, settings.ranks, report.prediction.executed_ranks);
     count_iterations(report);
     report.ports_per_host = std::min(settings.ranks, settings.ranks_per_host);
     report.needs = estimate_needs(

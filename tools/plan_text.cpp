@@ -119,7 +119,7 @@ void add_run(Text& text, const PlanReport& report, const generator::FreeSpace& f
          "connections opened", count_text(connections.outgoing), count_text(connections.incoming),
          connections.all);
     if (report.traffic.counted_ranks < report.settings.ranks)
-        line(text, "  {:<20}on {} of {} ranks, which are alike", "counted", report.traffic.counted_ranks,
+        line(text, "  {:<20}on {} of {} ranks, the others are alike", "counted", report.traffic.counted_ranks,
              report.settings.ranks);
     line(text, "  {:<20}{} per host, one per rank{}", "listening ports", report.ports_per_host,
          report.profile.network.ports.first == 0 ? ", chosen by the kernel (network.ports)" : "");
@@ -134,7 +134,11 @@ void add_run(Text& text, const PlanReport& report, const generator::FreeSpace& f
 void add_times(Text& text, const PlanReport& report) {
     const generator::Prediction& prediction = report.prediction;
     line(text, "\npredicted by the fluid model: plans of {}, ports shared max-min fairly",
-         prediction.ranks_alike ? "one rank that stands for all, which are alike" : "all ranks");
+         prediction.executed_ranks == prediction.world_size ? "all ranks"
+         : prediction.executed_ranks == 1
+             ? "one rank that stands for all, which are alike"
+             : fmt::format("{} ranks that stand for all, blocks of which are alike",
+                           prediction.executed_ranks));
     if (!prediction.left_out.empty())
         line(text, "  left out: {} kinds of bucket in which ranks are not alike, at most 1 % of the bytes",
              prediction.left_out.size());

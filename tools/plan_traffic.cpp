@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 
 namespace tools {
 
@@ -21,9 +22,15 @@ struct Sent {
     std::uint64_t transfers = 0;
 };
 
-std::vector<int> counted_ranks(int ranks, bool alike) {
-    if (ranks > most_counted && alike)
-        return {0, 1, ranks / 2, ranks - 1};
+std::vector<int> counted_ranks(int ranks, int block_size) {
+    if (ranks > most_counted && block_size < ranks) {
+        const int blocks = ranks / block_size;
+        std::vector<int> counted;
+        for (const int block : std::set{0, 1, blocks / 2, blocks - 1})
+            for (int place = 0; place < block_size; ++place)
+                counted.push_back(block * block_size + place);
+        return counted;
+    }
     std::vector<int> all(static_cast<std::size_t>(ranks));
     std::iota(all.begin(), all.end(), 0);
     return all;
@@ -74,11 +81,11 @@ void add_counts(IterationPlan& plan, const std::vector<Sent>& sent, int ranks) {
 
 } // namespace
 
-Traffic count_traffic(const Profile& profile, const Workload& workload, int ranks, bool alike) {
+Traffic count_traffic(const Profile& profile, const Workload& workload, int ranks, int block_size) {
     Traffic traffic;
     traffic.first = list_buckets(profile, workload, 0);
     traffic.later = list_buckets(profile, workload, 1);
-    const std::vector<int> counted = counted_ranks(ranks, alike);
+    const std::vector<int> counted = counted_ranks(ranks, block_size);
     traffic.counted_ranks = static_cast<int>(counted.size());
     std::vector<Sent> first, later;
     std::vector<std::uint64_t> outgoing, incoming;

@@ -54,11 +54,11 @@ struct Traffic {
     IterationPlan first;
     IterationPlan later;
     ConnectionCount connections;
-    int counted_ranks = 0; ///< fewer than all only if there are more than 1024 and they are alike
+    int counted_ranks = 0; ///< fewer than all only if there are more than 1024 and blocks are alike
 };
 
-/// `alike`: all ranks do the same, so that of very many some stand for all.
+/// `block_size`: all blocks of so many ranks do the same, so that of very many some stand for all.
 Traffic count_traffic(const generator::Profile& profile, const generator::Workload& workload, int ranks,
-                      bool alike);
+                      int block_size);
 
 } // namespace tools
