@@ -43,7 +43,7 @@ int at_distance(Distance kind, int from, int distance, int size) {
     return kind == Distance::rotation ? (from + distance) % size : from ^ distance;
 }
 
-std::vector<Block> equal_blocks(const Topology& topology) {
+std::vector<RankBlock> equal_blocks(const Topology& topology) {
     if (topology.hosts.size() < 2)
         return {};
     if (!are_uplinks_scarce(topology) && has_each_rank_on_its_own_host(topology))
@@ -51,13 +51,13 @@ std::vector<Block> equal_blocks(const Topology& topology) {
     const int per_host = ranks_per_host(topology);
     if (!is_in_order(topology) || per_host == world_size(topology))
         return {};
-    std::vector<Block> blocks{{.size = per_host}};
+    std::vector<RankBlock> blocks{{.size = per_host}};
     if (are_uplinks_scarce(topology) && world_size(topology) % (per_host * topology.hosts_per_leaf) == 0)
         blocks.push_back({.size = per_host * topology.hosts_per_leaf, .has_uplinks = true});
     return blocks;
 }
 
-Topology topology_of_block(const Topology& topology, const Block& block) {
+Topology topology_of_block(const Topology& topology, const RankBlock& block) {
     Topology part = topology;
     part.hosts.resize(static_cast<std::size_t>(block.size));
     if (block.size == 1)

@@ -25,7 +25,7 @@ struct Hop {
 };
 
 /// The ranks 0 to size - 1, which stand for the blocks behind them.
-struct Block {
+struct RankBlock {
     int size = 1;
     bool has_uplinks = false; ///< it is a leaf; else uplinks are thought away, see `uplinks_suffice`
 };
@@ -33,10 +33,10 @@ struct Block {
 /// Blocks of ranks that a topology has many of: first the ranks of a host, then, where uplinks are slower
 /// than the hosts below them, those of a leaf. Ranks must be on hosts and leaves in order, equally many on
 /// each. Empty when nothing repeats.
-std::vector<Block> equal_blocks(const Topology& topology);
+std::vector<RankBlock> equal_blocks(const Topology& topology);
 
 /// The part of a topology that one block is on.
-Topology topology_of_block(const Topology& topology, const Block& block);
+Topology topology_of_block(const Topology& topology, const RankBlock& block);
 
 /// Uplinks are slower than the hosts below them together, and some traffic may need them.
 bool are_uplinks_scarce(const Topology& topology);

@@ -21,7 +21,7 @@ const TransferPlan& JoinedPlans::find(const BucketKind& bucket) {
     return known->second;
 }
 
-std::optional<std::set<BucketKind>> JoinedPlans::fold(const Topology& topology, const Block& block,
+std::optional<std::set<BucketKind>> JoinedPlans::fold(const Topology& topology, const RankBlock& block,
                                                       double most_left_out) {
     const bool lacks_uplinks = !block.has_uplinks && are_uplinks_scarce(topology);
     const auto folded_plan = [&](const BucketKind& bucket) -> std::optional<FoldedPlan> {

@@ -24,7 +24,7 @@ public:
     /// Lets a block of the topology stand for all (see `fold_plan`). Buckets that do not allow it are left
     /// out, if in no iteration they are more than `most_left_out` of the bytes; these are returned. nullopt,
     /// and nothing has changed, if they are more, or if uplinks that the block does not have would limit it.
-    std::optional<std::set<BucketKind>> fold(const Topology& topology, const Block& block,
+    std::optional<std::set<BucketKind>> fold(const Topology& topology, const RankBlock& block,
                                              double most_left_out);
 
     /// Of all ranks in one iteration, the first one aside; counted on one rank.

@@ -40,13 +40,13 @@ Topology topology_of(const LinkModel& link, int world_size) {
 
 /// A block of ranks that is executed for all.
 struct Folding {
-    Block block;
+    RankBlock block;
     std::set<BucketKind> left_out;
 };
 
 /// The smallest block that can stand for all, unless it has too many transfers itself.
 std::optional<Folding> find_folding(JoinedPlans& plans, const Topology& topology, double share_left_out) {
-    for (const Block& block : equal_blocks(topology)) {
+    for (const RankBlock& block : equal_blocks(topology)) {
         const std::uint64_t blocks = topology.hosts.size() / static_cast<std::uint64_t>(block.size);
         if (block.size > 1 && plans.transfers_per_iteration() / blocks > most_transfers)
             continue;

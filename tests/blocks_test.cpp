@@ -230,9 +230,9 @@ TEST_CASE("hosts, and leaves with scarce uplinks, are blocks if all are equal", 
     const auto sizes = [](const Network& network) {
         const LinkModel link = link_on(network);
         std::vector<int> found;
-        for (const Block& block : equal_blocks({.hosts = link.hosts,
-                                  .hosts_per_leaf = link.hosts_per_leaf,
-                                  .oversubscription = link.oversubscription}))
+        for (const RankBlock& block : equal_blocks({.hosts = link.hosts,
+                                      .hosts_per_leaf = link.hosts_per_leaf,
+                                      .oversubscription = link.oversubscription}))
             found.push_back(block.size);
         return found;
     };
