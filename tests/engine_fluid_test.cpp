@@ -20,18 +20,18 @@ constexpr int four_ranks = 4;
 /// Several queues of several groups, blocking buckets, sends, and launches that come while a queue is busy.
 Workload mixed_workload(std::uint32_t in_flight) {
     Workload workload;
-    workload.compute = 400ms;
+    workload.compute = 800ms;
     workload.collective.in_flight = in_flight;
     workload.groups = {
         {"all", {}}, {"pairs", {{0, 1}, {3, 2}}}, {"there", {{0, 2}, {1, 3}}}, {"back", {{2, 0}, {3, 1}}}};
-    workload.later_iterations = {bucket(Collective::all_gather, 200'000, 20ms, 40ms, 1),
-                                 bucket(Collective::send, 100'000, 60ms, 80ms, 2),
-                                 bucket(Collective::all_reduce, 400'000, 100ms, 360ms),
-                                 bucket(Collective::all_reduce, 400'000, 140ms, 360ms),
-                                 bucket(Collective::reduce_scatter, 200'000, 180ms, 200ms, 1),
-                                 bucket(Collective::send, 100'000, 220ms, 240ms, 3),
-                                 bucket(Collective::all_to_all, 400'000, 260ms, 360ms),
-                                 bucket(Collective::broadcast, 100'000, 300ms, 360ms)};
+    workload.later_iterations = {bucket(Collective::all_gather, 200'000, 40ms, 80ms, 1),
+                                 bucket(Collective::send, 100'000, 120ms, 160ms, 2),
+                                 bucket(Collective::all_reduce, 400'000, 200ms, 720ms),
+                                 bucket(Collective::all_reduce, 400'000, 280ms, 720ms),
+                                 bucket(Collective::reduce_scatter, 200'000, 360ms, 400ms, 1),
+                                 bucket(Collective::send, 100'000, 440ms, 480ms, 3),
+                                 bucket(Collective::all_to_all, 400'000, 520ms, 720ms),
+                                 bucket(Collective::broadcast, 100'000, 600ms, 720ms)};
     workload.first_iteration = workload.later_iterations;
     return workload;
 }
@@ -82,7 +82,8 @@ TEST_CASE("the engine and the fluid model start buckets in the same order", "[en
     const Workload workload = mixed_workload(GENERATE(1u, 2u));
     Profile profile;
     const Order predicted = order_in_fluid(profile, workload);
-    // Rank 1 sends to 3 and receives from it; its launches are 20 ms apart at least.
+    // Rank 1 sends to 3 and receives from it; its launches are 40 ms apart at least, so that a busy machine
+    // does not mix them.
     CHECK(predicted[1] == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7});
     CHECK(order_on_sockets(profile, workload) == predicted);
 }
