@@ -137,8 +137,7 @@ void add_times(Text& text, const PlanReport& report) {
          prediction.executed_ranks == prediction.world_size ? "all ranks"
          : prediction.executed_ranks == 1
              ? "one rank that stands for all, which are alike"
-             : fmt::format("{} ranks that stand for all, blocks of which are alike",
-                           prediction.executed_ranks));
+             : fmt::format("{} ranks that stand for all blocks, which are alike", prediction.executed_ranks));
     if (!prediction.left_out.empty())
         line(text, "  left out: {} kinds of bucket in which ranks are not alike, at most 1 % of the bytes",
              prediction.left_out.size());
