@@ -1,5 +1,6 @@
 #include "generator/needs.hpp"
 
+#include "collectors/slow_lane.hpp"
 #include "collectors/units.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace {
 // 13 + 13 + 1 digits. A line of timeline.csv has twelve: of a run of minutes about 110 characters.
 constexpr Estimate trace_line{12, 56};
 constexpr Estimate timeline_line{40, 120};
+constexpr Estimate slow_line{30, 90}; // fifteen numbers, most of them 0 on a good network
 constexpr std::uint64_t record_bytes = sizeof(std::int64_t) * 9; // a bucket in memory
 constexpr std::uint64_t record_text = 100;                       // and on its way to rank 0
 
@@ -86,12 +88,15 @@ Needs estimate_needs(const Profile& profile, const Workload& workload, const Pla
     const auto ranks = static_cast<std::uint64_t>(placement.world_size);
     const std::uint64_t buckets = workload.later_iterations.size();
     const auto records = [&](double count) { return product(product(whole(count), buckets), ranks); };
-    needs.disk.least =
-        sum(product(product(whole(least_time * samples_per_second), interfaces), trace_line.least),
-            product(records(certain_iterations), timeline_line.least));
-    needs.disk.likely =
-        sum(product(product(whole(likely_time * samples_per_second), interfaces), trace_line.likely),
-            product(records(likely_iterations), timeline_line.likely));
+    const double slow_per_second = 1 / collectors::in_seconds(collectors::slow_lane_interval);
+    const auto sampled = [&](double seconds, std::uint64_t trace_bytes, std::uint64_t slow_bytes) {
+        return product(interfaces, sum(product(whole(seconds * samples_per_second), trace_bytes),
+                                       product(whole(seconds * slow_per_second), slow_bytes)));
+    };
+    needs.disk.least = sum(sampled(least_time, trace_line.least, slow_line.least),
+                           product(records(certain_iterations), timeline_line.least));
+    needs.disk.likely = sum(sampled(likely_time, trace_line.likely, slow_line.likely),
+                            product(records(likely_iterations), timeline_line.likely));
 
     const std::uint64_t held =
         run.verify

@@ -24,7 +24,7 @@ struct Needs {
     /// Memory of all ranks of the host: what --verify holds (every bucket of an iteration), and the
     /// timelines, which rank 0 collects.
     Estimate memory;
-    Estimate disk; ///< in the run directory: a trace per interface, and timeline.csv
+    Estimate disk; ///< in the run directory: a trace and a slow lane per interface, and timeline.csv
 
     bool operator==(const Needs&) const = default;
 };

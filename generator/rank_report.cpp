@@ -31,6 +31,7 @@ std::string serialize(const RankReport& report) {
     json["checked_elements"] = report.checked_elements;
     json["cpu_seconds"] = report.cpu_seconds;
     json["traffic_seconds"] = report.traffic_seconds;
+    json["warnings"] = report.warnings;
     json["traces"] = nlohmann::json::array();
     for (const RecordedTrace& trace : report.traces) {
         nlohmann::json entry;
@@ -61,6 +62,7 @@ RankReport parse_rank_report(const std::string& text) {
     report.checked_elements = json.at("checked_elements");
     report.cpu_seconds = json.at("cpu_seconds");
     report.traffic_seconds = json.at("traffic_seconds");
+    report.warnings = json.at("warnings");
     for (const nlohmann::json& entry : json.at("traces")) {
         std::string csv = take(behind, entry.at("csv_bytes"));
         std::string sidecar = take(behind, entry.at("sidecar_bytes"));

@@ -9,7 +9,8 @@
 
 namespace generator {
 
-/// A trace that a rank recorded; with its content when rank 0 cannot see the rank's files.
+/// A trace that a rank recorded, or a lane beside one; with its content when rank 0 cannot see the rank's
+/// files.
 struct RecordedTrace {
     std::string file; ///< relative to the run directory
     std::string csv;
@@ -29,6 +30,7 @@ struct RankReport {
     double traffic_seconds = 0;         ///< how long that was
     ControlPlane::ClockOffset clock;    ///< of the rank's host against rank 0's
     std::vector<RecordedTrace> traces;
+    std::vector<std::string> warnings; ///< of what this rank could not keep
 };
 
 std::string serialize(const RankReport& report);

@@ -1,5 +1,6 @@
 #include "generator/results.hpp"
 
+#include "collectors/slow_lane.hpp"
 #include "collectors/trace_file.hpp"
 #include "generator/interface_results.hpp"
 #include "generator/link.hpp"
@@ -138,22 +139,60 @@ std::string kept_text(const RunDirectory& directory, const std::vector<std::stri
     return text;
 }
 
+/// Each interface that was sampled: the rank that did, with its report, and the trace.
+struct SampledInterface {
+    std::string host;
+    std::string interface;
+    std::vector<int> ranks; ///< whose traffic it carries, the sampling rank first
+    const RankReport* report = nullptr;
+    std::string trace; ///< relative to the run directory
+
+    bool kept(const std::string& file) const {
+        return std::any_of(report->traces.begin(), report->traces.end(),
+                           [&](const RecordedTrace& each) { return each.file == file; });
+    }
+};
+
+/// Of the ranks that answered.
+std::vector<SampledInterface> sampled_interfaces(const RunRecord& record,
+                                                 const std::vector<std::optional<RankReport>>& reports) {
+    std::vector<SampledInterface> sampled;
+    for (const auto& [key, ranks] : ranks_by_interface(record)) {
+        const auto first = static_cast<std::size_t>(ranks.front());
+        if (!reports[first])
+            continue;
+        const std::string& host = record.ranks[first].addresses.host;
+        sampled.push_back(
+            {host, key.second, ranks, &*reports[first], fmt::format("nic/{}.{}.csv", host, key.second)});
+    }
+    return sampled;
+}
+
 std::vector<InterfaceTrace> traces_of(const RunRecord& record,
                                       const std::vector<std::optional<RankReport>>& reports,
                                       const RunDirectory& directory) {
     std::vector<InterfaceTrace> traces;
-    for (const auto& [key, ranks] : ranks_by_interface(record)) {
-        const std::optional<RankReport>& sampling = reports[static_cast<std::size_t>(ranks.front())];
-        if (!sampling)
-            continue;
-        const std::string file =
-            fmt::format("nic/{}.{}.csv", record.ranks[static_cast<std::size_t>(ranks.front())].addresses.host,
-                        key.second);
-        for (const RecordedTrace& trace : sampling->traces)
-            if (trace.file == file)
-                traces.push_back({directory.path() / file, ranks, is_loopback(record, key.second)});
-    }
+    for (const SampledInterface& each : sampled_interfaces(record, reports))
+        if (each.kept(each.trace))
+            traces.push_back(
+                {directory.path() / each.trace, each.ranks, is_loopback(record, each.interface)});
     return traces;
+}
+
+void add_slow_lanes(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+                    const RunDirectory& directory) {
+    for (const SampledInterface& each : sampled_interfaces(record, reports)) {
+        const std::string file = collectors::slow_path(each.trace).string();
+        if (!each.kept(file))
+            continue;
+        try {
+            record.slow_lanes.push_back(
+                {each.host, each.interface, file, collectors::slow_totals(directory.path() / file)});
+        } catch (const std::exception& error) {
+            record.warnings.push_back(fmt::format("DROPS AND RETRANSMITS OF {} {} CANNOT BE READ: {}",
+                                                  each.host, each.interface, error.what()));
+        }
+    }
 }
 
 /// PtM for each standard window.
@@ -211,6 +250,8 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
         record.clocks.push_back(report ? report->clock : ControlPlane::ClockOffset{});
         record.checked_elements += report ? report->checked_elements : 0;
         record.cpu.push_back(report ? rank_cpu(*report) : RankCpu{});
+        if (report)
+            record.warnings.insert(record.warnings.end(), report->warnings.begin(), report->warnings.end());
         if (report && !report->congestion_control.empty())
             record.congestion_control = report->congestion_control;
     }
@@ -238,6 +279,7 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
 void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
                     const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
                     const RunDirectory& directory) {
+    add_slow_lanes(record, reports, directory);
     try {
         const std::vector<Timeline> timelines = timelines_of(reports);
         record.interfaces =

@@ -128,6 +128,18 @@ Json interface_json(const InterfaceResult& result) {
     return json;
 }
 
+/// A counter that the kernel does not tell is left out.
+Json slow_lane_json(const SlowLaneResult& result) {
+    Json json;
+    json["host"] = result.host;
+    json["interface"] = result.interface;
+    json["file"] = result.file;
+    json["covers"] = slow_lane_covers;
+    for (const collectors::SlowTotal& total : result.totals)
+        json[total.name + (total.is_level ? "_max" : "")] = total.total;
+    return json;
+}
+
 Json switch_port_json(const SwitchPortResult& port) {
     Json json = collectors::summary_json(port.summary, port.predicted_ratios);
     json["port"] = port.port;
@@ -195,6 +207,9 @@ std::string run_json(const RunRecord& record) {
     json["interfaces"] = Json::array();
     for (const InterfaceResult& result : record.interfaces)
         json["interfaces"].push_back(interface_json(result));
+    json["slow_lane"] = Json::array();
+    for (const SlowLaneResult& result : record.slow_lanes)
+        json["slow_lane"].push_back(slow_lane_json(result));
     json["switch_ports"] = Json::array();
     for (const SwitchPortResult& port : record.switch_ports)
         json["switch_ports"].push_back(switch_port_json(port));

@@ -274,6 +274,7 @@ std::string result_text(const RunRecord& record, const std::string& out) {
         fmt::format_to(append, "transport        kernel TCP, congestion control {}\n",
                        record.congestion_control);
     text += interfaces_text(record, out);
+    text += slow_lane_text(record.slow_lanes);
     text += switch_text(record.switch_ports);
     text += "\n";
     for (const std::string& warning : record.warnings)

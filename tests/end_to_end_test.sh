@@ -67,7 +67,18 @@ complete_runs() {
   check "the timeline has a row per rank, iteration and bucket" lines smoke/timeline.csv 201
   check "no number is odd" no_odd_numbers smoke
   check "nothing half-written is left" bash -c '! ls smoke/*.new 2>/dev/null'
+  check "drops and retransmits stand beside the trace" json smoke/run.json \
+    '(len(r["slow_lane"]) == 1 and r["slow_lane"][0]["rx_drops"] == 0 and r["slow_lane"][0]["tcp_sent_segments"] > 0
+     and len(list(csv.DictReader(open("smoke/" + r["slow_lane"][0]["file"])))) >= 10)'
+  check "they are told" prints "losses "
   check "gradburst-collect reads the trace" report_of smoke/nic/*.lo.csv
+  local slow_file
+  slow_file=$(basename smoke/nic/*.lo.slow.csv)
+  mkdir -p soft/nic
+  touch "soft/nic/$slow_file"
+  check "a slow lane that cannot start fails no run" run 2 smoke --iterations 5 --out "$work/soft"
+  check "it is a warning" prints "WARNING: NO DROPS, NO RETRANSMITS OF "
+  check "it is no result" json soft/run.json 'r["slow_lane"] == [] and r["status"] == "complete" and len(r["interfaces"]) == 2'
 
   fails 2 "holds a run already" "a second run does not replace the first" \
     "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 3 --out "$work/smoke"

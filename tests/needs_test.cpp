@@ -31,21 +31,24 @@ TEST_CASE("verifying holds every bucket once for each rank of a host", "[needs]"
     CHECK(with.disk == without.disk);
 }
 
-TEST_CASE("disk takes a line per sample and interface, and one per bucket, iteration and rank", "[needs]") {
+TEST_CASE("disk takes a line per sample and interface, ten a second of its slow lane, and one per bucket, "
+          "iteration and rank",
+          "[needs]") {
     const Needs needs =
         needs_of(R"({"iterations": 600})", {.world_size = 8, .ranks_per_host = 4, .interfaces = 2});
     CHECK(needs.iterations == 600);
     // 600 x 100 ms = 60 s; 2,000 samples a second and interface; 600 x 8 lines of the timeline.
-    CHECK(needs.disk.likely == 60 * 2000 * 2 * 56 + 600 * 8 * 120);
-    CHECK(needs.disk.least == 60 * 2000 * 2 * 12 + 600 * 8 * 40);
+    CHECK(needs.disk.likely == 60 * 2000 * 2 * 56 + 60 * 10 * 2 * 90 + 600 * 8 * 120);
+    CHECK(needs.disk.least == 60 * 2000 * 2 * 12 + 60 * 10 * 2 * 30 + 600 * 8 * 40);
 }
 
 TEST_CASE("a run with a duration ends by it", "[needs]") {
     const Placement two{.world_size = 2, .ranks_per_host = 1, .interfaces = 2};
     const Needs hour = needs_of(R"({"duration": "1h"})", two);
     CHECK(hour.iterations == 36'001); // 3,600 s / 100 ms, and the one in which it ends
-    CHECK(hour.disk.likely == 3600ULL * 2000 * 2 * 56 + 36'001ULL * 2 * 120);
-    CHECK(hour.disk.least == 3600ULL * 2000 * 2 * 12 + 2 * 40); // a slow network may leave one iteration
+    CHECK(hour.disk.likely == 3600ULL * 2 * (2000 * 56 + 10 * 90) + 36'001ULL * 2 * 120);
+    CHECK(hour.disk.least ==
+          3600ULL * 2 * (2000 * 12 + 10 * 30) + 2 * 40); // a slow network may leave one iteration
     CHECK(needs_of(R"({"duration": "1h", "iterations": 10})", two).iterations == 10);
 }
 
