@@ -179,12 +179,14 @@ private:
         return verified_payload(rank(), control_.world_size(), workload_);
     }
 
-    EngineSettings engine_settings(const Clock::time_point& start, Progress* progress) {
+    EngineSettings engine_settings(const Clock::time_point& start, Progress* progress, TcpLog& tcp_log) {
         EngineSettings settings;
         settings.rank = rank();
         settings.world_size = control_.world_size();
         settings.stop_descriptor = stop_.descriptor();
         settings.stop_signal = [this] { return stop_.signal(); };
+        if (record_.profile.sampling.tcp_info)
+            settings.tcp_log = &tcp_log;
         if (progress != nullptr)
             settings.on_iteration = [progress](const IterationRecord& record) { progress->show(record); };
         const RunSettings& run = record_.profile.run;
@@ -209,9 +211,9 @@ private:
             progress.emplace(record_.profile.run.iterations, record_.profile.run.duration);
         payload_ = payload();
         Clock::time_point start;
-        engine_ = std::make_unique<Engine>(context_, record_.profile, workload_, std::move(connections),
-                                           record_.endpoints, *payload_,
-                                           engine_settings(start, progress ? &*progress : nullptr));
+        engine_ = std::make_unique<Engine>(
+            context_, record_.profile, workload_, std::move(connections), record_.endpoints, *payload_,
+            engine_settings(start, progress ? &*progress : nullptr, report.tcp));
         report.congestion_control = engine_->congestion_control();
         report.clock = control_.measure_clock_offset();
         start = control_.agree_on_start(report.clock, start_delay);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/run_record.hpp"
+#include "generator/tcp_log.hpp"
 #include "generator/timeline.hpp"
 
 #include <optional>
@@ -21,6 +22,7 @@ struct RecordedTrace {
 /// How the run ended on one rank; travels to rank 0.
 struct RankReport {
     Timeline timeline;
+    TcpLog tcp; ///< empty unless the profile asks for it
     RunStatus status = RunStatus::complete;
     std::string error;
     std::optional<int> lost_peer; ///< that is the error: this peer left, and knows better why

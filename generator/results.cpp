@@ -28,6 +28,14 @@ std::vector<Timeline> timelines_of(const std::vector<std::optional<RankReport>>&
     return timelines;
 }
 
+std::vector<TcpLog> tcp_logs_of(const std::vector<std::optional<RankReport>>& reports) {
+    std::vector<TcpLog> logs;
+    for (const std::optional<RankReport>& report : reports)
+        if (report)
+            logs.push_back(report->tcp);
+    return logs;
+}
+
 /// Ranks by the interface that carries their traffic.
 std::map<std::pair<std::string, std::string>, std::vector<int>> ranks_by_interface(const RunRecord& record) {
     std::map<std::pair<std::string, std::string>, std::vector<int>> groups;
@@ -68,6 +76,17 @@ void warn_of_disturbance(RunRecord& record) {
             fmt::format("LATE STARTS: p99 of start lateness, {:.3f} ms, is longer than a typical "
                         "all-reduce: ranks waited for CPU time",
                         1e3 * late->p99));
+}
+
+void warn_of_full_tcp_log(RunRecord& record, const std::vector<std::optional<RankReport>>& reports) {
+    std::optional<std::uint32_t> from;
+    for (const std::optional<RankReport>& report : reports)
+        if (report && report->tcp.left_out_from)
+            from = std::min(from.value_or(*report->tcp.left_out_from), *report->tcp.left_out_from);
+    if (from)
+        record.warnings.push_back(fmt::format("TCP.CSV ENDS EARLY: a rank keeps {} lines; iterations from {} "
+                                              "on are not all in it, nor in the figures of tcp",
+                                              most_tcp_records, *from));
 }
 
 /// Ranks of one host talk through its kernel, whatever interface they are given.
@@ -274,11 +293,13 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
         *record.planned_bytes +=
             planned_bytes(workload, timeline.rank, world_size, record.statistics.finished_iterations);
     warn_of_disturbance(record);
+    warn_of_full_tcp_log(record, reports);
 }
 
 void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
                     const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
                     const RunDirectory& directory) {
+    record.tcp = tcp_result(tcp_logs_of(reports), record.profile.run.warmup);
     add_slow_lanes(record, reports, directory);
     try {
         const std::vector<Timeline> timelines = timelines_of(reports);
@@ -317,6 +338,8 @@ std::vector<std::string> keep(const RunRecord& record, const std::vector<std::op
           run_json(without_metrics(record, "rank 0 was killed, or could not write (disk full?),")),
           unwritten);
     write(directory, "timeline.csv", timeline_csv(timelines_of(reports)), unwritten);
+    if (record.profile.sampling.tcp_info)
+        write(directory, "tcp.csv", tcp_csv(tcp_logs_of(reports)), unwritten);
     keep_remote_traces(reports, directory, unwritten);
     return unwritten;
 }

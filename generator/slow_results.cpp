@@ -77,9 +77,9 @@ std::string slow_lane_text(const std::vector<SlowLaneResult>& results) {
             text += row_text(result);
     if (clean > 0)
         text += fmt::format("nothing on {} more\n", clean);
-    return text +
-           "drops and errors: packets; retransmits: segments; timeouts and ECN marks: of all TCP of the "
-           "host's\nnetwork namespace; - : the kernel does not tell\n";
+    return text + "drops and errors: packets; retransmits (segments), timeouts and ECN marks: all TCP of the "
+                  "host's\n"
+                  "network namespace; - : the kernel does not tell\n";
 }
 
 } // namespace generator

@@ -65,6 +65,14 @@ complete_runs() {
   check "the NIC saw the payload" json smoke/run.json \
     "all(0 <= i['nic_bytes'] / i['payload_bytes'] - 1 < $surplus for i in r['interfaces'])"
   check "the timeline has a row per rank, iteration and bucket" lines smoke/timeline.csv 201
+  check "tcp.csv has a row per rank, iteration, bucket and connection" lines smoke/tcp.csv 201
+  # The last bytes may be on their way when a rank leaves.
+  check "what the kernel calls delivered is what was sent" json smoke/run.json \
+    '(0.9 * r["bytes"]["sent"] < r["tcp"]["acked_bytes"] <= r["bytes"]["sent"] and r["tcp"]["records"] == 200
+     and sum(int(row["acked_bytes"]) for row in csv.DictReader(open("smoke/tcp.csv"))) == r["tcp"]["acked_bytes"])'
+  check "round-trip times and windows are there" json smoke/run.json \
+    '0 < r["tcp"]["rtt_seconds"]["p50"] < 1 and r["tcp"]["cwnd_segments"]["p50"] > 0 and r["tcp"]["retransmitted_segments"] >= 0'
+  check "they are told" prints "tcp              retransmits "
   check "no number is odd" no_odd_numbers smoke
   check "nothing half-written is left" bash -c '! ls smoke/*.new 2>/dev/null'
   check "drops and retransmits stand beside the trace" json smoke/run.json \
@@ -95,6 +103,10 @@ complete_runs() {
     'r["checked_elements"] == sum(int(row["bucket_bytes"]) // 4 for row in csv.DictReader(open("ddp/timeline.csv")))'
   # 3 buckets in the first iteration, 7 in the three others
   check "every bucket of it is on the timeline" lines ddp/timeline.csv $((1 + 4 * (3 + 3 * 7)))
+
+  check "without asking the connections a run succeeds" run 2 smoke --iterations 5 --no-tcp-info --out "$work/unasked"
+  check "it says that they were not" prints "tcp              not measured (sampling.tcp_info of the profile is off)"
+  check "it has no tcp.csv" json unasked/run.json 'r["tcp"] is None and not __import__("os").path.exists("unasked/tcp.csv")'
 
   check "--json succeeds" run 2 smoke --iterations 5 --json --out "$work/odd näme/sub dir/"
   check "--json prints JSON and nothing else" json stdout 'r["status"] == "complete"'

@@ -21,16 +21,15 @@ SlowLaneResult lane(const std::string& host, std::int64_t queue_drops, std::int6
 } // namespace
 
 TEST_CASE("hosts that lost something are told, the others are counted", "[slow]") {
-    CHECK(
-        slow_lane_text({lane("a", 0, 0), lane("b", 17, 4), lane("c", 0, 0)}) ==
-        "\nlosses in the whole run, warm-up included\n"
-        "host       interface  rx drops tx drops errors queue drops retransmits timeouts marks received "
-        "marks echoed\n"
-        "b          eth0              0        -      3          17           4        -              - "
-        "           -\n"
-        "nothing on 2 more\n"
-        "drops and errors: packets; retransmits: segments; timeouts and ECN marks: of all TCP of the host's\n"
-        "network namespace; - : the kernel does not tell\n");
+    CHECK(slow_lane_text({lane("a", 0, 0), lane("b", 17, 4), lane("c", 0, 0)}) ==
+          "\nlosses in the whole run, warm-up included\n"
+          "host       interface  rx drops tx drops errors queue drops retransmits timeouts marks received "
+          "marks echoed\n"
+          "b          eth0              0        -      3          17           4        -              - "
+          "           -\n"
+          "nothing on 2 more\n"
+          "drops and errors: packets; retransmits (segments), timeouts and ECN marks: all TCP of the host's\n"
+          "network namespace; - : the kernel does not tell\n");
 }
 
 TEST_CASE("a run without losses says so in a line, one without slow lanes says nothing", "[slow]") {
