@@ -53,6 +53,8 @@ void add_field_options(FieldOptions& options) {
                  "TCP congestion control of the data connections; default: the kernel's");
     options.text("--interval TIME", "/sampling/interval",
                  "Of the NIC counters: 500us resolves windows from 5 ms on");
+    options.flag("--no-tcp-info", "/sampling/tcp_info",
+                 "Do not ask the kernel of each connection at the end of each bucket (tcp.csv)", false);
     options.text("--out FOLDER", "/run/out", "Run directory; default: gradburst-<UTC time>");
     options.flag("--overwrite", "/run/overwrite", "Replace a run that is in --out");
     options.flag("--json", "/run/json", "Print run.json, or the dry run as JSON, instead of text");

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 #include <unistd.h>
 
 namespace generator {
@@ -18,8 +19,15 @@ Engine::Engine(asio::io_context& context, const Profile& profile, const Workload
     : context_(context), profile_(profile), workload_(workload), connections_(std::move(connections)),
       endpoints_(endpoints), payload_(payload), settings_(std::move(settings)), timer_(context),
       plans_(profile, workload, settings_.rank, settings_.world_size), completed_(context),
-      watchdog_(context), stop_(context) {
+      watchdog_(context), stop_(context), gap_(context) {
     open_queues();
+    if (settings_.tcp_log == nullptr)
+        return;
+    settings_.tcp_log->rank = settings_.rank;
+    std::vector<WatchedConnection> sending;
+    for (auto& [place, socket] : connections_.outgoing)
+        sending.push_back({place, socket.native_handle()});
+    tcp_watch_.emplace(std::move(sending), *settings_.tcp_log);
 }
 
 /// One for each queue that some bucket of this rank uses, also where its plans move nothing.
@@ -67,6 +75,7 @@ void Engine::run(Clock::time_point start, Timeline& timeline) {
     }
     timeline.sent_bytes = sent_bytes();
     timeline.received_bytes = received_bytes();
+    finish_tcp_log(!failure);
     if (failure)
         std::rethrow_exception(failure);
 }
@@ -78,6 +87,12 @@ asio::awaitable<void> Engine::iterate() {
         order_ = BucketQueues(schedule_);
         runs_.assign(schedule_.buckets.size(), {});
         payload_.prepare(iteration_, schedule_);
+        if (tcp_watch_)
+            tcp_watch_->make_room(iteration_, std::accumulate(schedule_.buckets.begin(),
+                                                              schedule_.buckets.end(), std::size_t{0},
+                                                              [this](std::size_t sum, const Bucket& each) {
+                                                                  return sum + connections_of(each);
+                                                              }));
         const nanoseconds stalls = co_await compute(start);
         const Clock::time_point end = start + schedule_.compute + stalls;
         checked_elements_ += payload_.check(iteration_);
@@ -95,6 +110,8 @@ asio::awaitable<nanoseconds> Engine::compute(Clock::time_point iteration_start) 
     for (const ComputeStep& step : compute_steps(schedule_)) {
         const Clock::time_point due = iteration_start + step.position + stalls;
         if (step.kind == ComputeStep::Kind::launch) {
+            next_due_ = due;
+            settle_in_gap();
             co_await timer_.wait_until(due, [this] { return in_flight_ > 0; });
             runs_[step.bucket].due = due;
             start(order_.launch(step.bucket));
@@ -150,8 +167,43 @@ std::optional<std::size_t> Engine::complete(std::size_t bucket) {
          .received_bytes = queue.wire.received_bytes() - run.received_before});
     queue.free = run.end;
     --in_flight_;
+    note_connections(completed);
+    settle_in_gap();
     completed_.cancel();
     return order_.complete(bucket);
+}
+
+void Engine::note_connections(const Bucket& bucket) {
+    if (!tcp_watch_)
+        return;
+    for (const auto& [place, operations] : plans_.find(bucket).sends)
+        tcp_watch_->note(
+            iteration_, bucket.number,
+            {place.peer, job_lane(workload_.collective, {bucket.group, bucket.slot}, place.lane)});
+}
+
+/// What a bucket's end leaves in the send buffers arrives, or is sent again, in the gap behind it: read late
+/// in the gap. Nothing is read where it is so short that this could make the next bucket late.
+void Engine::settle_in_gap() {
+    constexpr auto ahead = std::chrono::milliseconds(5); // of the next bucket; after 200 ms TCP sends again
+    const nanoseconds gap = next_due_ - Clock::now();
+    if (!tcp_watch_ || in_flight_ > 0 || gap < 2 * ahead)
+        return;
+    gap_.expires_after(gap - ahead);
+    gap_.async_wait([this](std::error_code error) {
+        if (!error && in_flight_ == 0)
+            tcp_watch_->settle();
+    });
+}
+
+/// Of a run that did not complete, also the buckets that were in flight: they may show why.
+void Engine::finish_tcp_log(bool complete) {
+    if (!tcp_watch_)
+        return;
+    if (!complete)
+        for (const std::size_t bucket : order_.running())
+            note_connections(schedule_.buckets[bucket]);
+    tcp_watch_->settle();
 }
 
 /// A bucket in flight whose bytes stand still for the stall timeout has failed.

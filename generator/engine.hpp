@@ -5,6 +5,7 @@
 #include "generator/plan_book.hpp"
 #include "generator/precise_timer.hpp"
 #include "generator/schedule.hpp"
+#include "generator/tcp_watch.hpp"
 #include "generator/timeline.hpp"
 #include "generator/wire.hpp"
 
@@ -31,6 +32,8 @@ struct EngineSettings {
     /// Readable when the run shall stop; `stop_signal` then says which signal it was. -1: never.
     int stop_descriptor = -1;
     std::function<int()> stop_signal;
+    /// What the kernel tells of the connections is kept here as the run goes; nullptr: it is not asked.
+    TcpLog* tcp_log = nullptr;
 };
 
 /// Runs the iterations of one rank. Computing is a coroutine that only waits: it walks the launches and waits
@@ -85,6 +88,10 @@ private:
     std::uint64_t received_bytes() const;
     void watch_for_stall(std::uint64_t bytes_before);
     void watch_for_stop();
+    std::size_t connections_of(const Bucket& bucket) const { return plans_.find(bucket).sends.size(); }
+    void note_connections(const Bucket& bucket);
+    void settle_in_gap();
+    void finish_tcp_log(bool complete);
     std::int64_t run_time(Clock::time_point moment) const;
     std::vector<std::string> unfinished() const;
     std::string where() const;
@@ -103,6 +110,9 @@ private:
     asio::steady_timer completed_; ///< cancelled when a bucket is complete
     asio::steady_timer watchdog_;
     asio::posix::stream_descriptor stop_;
+    std::optional<TcpWatch> tcp_watch_;
+    asio::steady_timer gap_;       ///< expires late in an idle gap
+    Clock::time_point next_due_{}; ///< of a bucket
     Clock::time_point start_;
     Timeline* timeline_ = nullptr; ///< of the running run
     std::uint32_t iteration_ = 0;

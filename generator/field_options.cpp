@@ -77,10 +77,12 @@ void FieldOptions::add(const std::string& option, const std::string& pointer, co
         ->type_name(option.substr(blank + 1));
 }
 
-void FieldOptions::flag(const std::string& option, const std::string& pointer, const std::string& help) {
+void FieldOptions::flag(const std::string& option, const std::string& pointer, const std::string& help,
+                        bool value) {
     values_.push_back({std::make_unique<std::optional<std::string>>(), pointer, option, json_value});
     app_.add_flag_callback(
-        option, [given = values_.back().given.get()] { *given = "true"; }, help);
+        option, [given = values_.back().given.get(), text = value ? "true" : "false"] { *given = text; },
+        help);
 }
 
 void FieldOptions::any_field() {

@@ -27,7 +27,9 @@ public:
     void list(const std::string& option, const std::string& pointer, const std::string& help);
     /// The value should be a number; anything else goes on as it is, and the profile refuses it.
     void number(const std::string& option, const std::string& pointer, const std::string& help);
-    void flag(const std::string& option, const std::string& pointer, const std::string& help);
+    /// Given, it sets the field to `value`.
+    void flag(const std::string& option, const std::string& pointer, const std::string& help,
+              bool value = true);
     /// --set /pointer=value, for the fields that have no option of their own; may be repeated.
     void any_field();
 

@@ -179,12 +179,14 @@ private:
         return verified_payload(rank(), control_.world_size(), workload_);
     }
 
-    EngineSettings engine_settings(const Clock::time_point& start, Progress* progress) {
+    EngineSettings engine_settings(const Clock::time_point& start, Progress* progress, TcpLog& tcp_log) {
         EngineSettings settings;
         settings.rank = rank();
         settings.world_size = control_.world_size();
         settings.stop_descriptor = stop_.descriptor();
         settings.stop_signal = [this] { return stop_.signal(); };
+        if (record_.profile.sampling.tcp_info)
+            settings.tcp_log = &tcp_log;
         if (progress != nullptr)
             settings.on_iteration = [progress](const IterationRecord& record) { progress->show(record); };
         const RunSettings& run = record_.profile.run;
@@ -209,9 +211,9 @@ private:
             progress.emplace(record_.profile.run.iterations, record_.profile.run.duration);
         payload_ = payload();
         Clock::time_point start;
-        engine_ = std::make_unique<Engine>(context_, record_.profile, workload_, std::move(connections),
-                                           record_.endpoints, *payload_,
-                                           engine_settings(start, progress ? &*progress : nullptr));
+        engine_ = std::make_unique<Engine>(
+            context_, record_.profile, workload_, std::move(connections), record_.endpoints, *payload_,
+            engine_settings(start, progress ? &*progress : nullptr, report.tcp));
         report.congestion_control = engine_->congestion_control();
         report.clock = control_.measure_clock_offset();
         start = control_.agree_on_start(report.clock, start_delay);
@@ -236,19 +238,29 @@ private:
             engine_.reset(); // the peers notice at once
         report.cpu_seconds = cpu_seconds() - cpu_before;
         report.traffic_seconds = collectors::in_seconds(Clock::now() - start);
-        std::vector<std::string> errors;
-        for (const NicTrace& trace :
-             sampling_->stop(report.error.empty() ? "the run ended" : report.error, errors)) {
-            const std::filesystem::path file = directory_->path() / trace.file;
-            report.traces.push_back({trace.file.string(), shares_files_ ? "" : read_file(file),
-                                     shares_files_ ? "" : read_file(collectors::sidecar_path(file)),
-                                     trace.cpu_share});
-        }
-        if (!errors.empty() && report.status == RunStatus::complete) {
-            report.status = RunStatus::failed;
-            report.error = fmt::format("the NIC's counters could not be kept: {}", fmt::join(errors, "; "));
-        }
+        keep_traces(report);
         return report;
+    }
+
+    void keep_traces(RankReport& report) {
+        NicRecording recording = sampling_->stop(report.error.empty() ? "the run ended" : report.error);
+        for (const NicTrace& trace : recording.traces) {
+            report.traces.push_back(recorded(trace.file, trace.cpu_share));
+            if (!trace.slow_file.empty())
+                report.traces.push_back(recorded(trace.slow_file, 0));
+        }
+        report.warnings = std::move(recording.warnings);
+        if (!recording.errors.empty() && report.status == RunStatus::complete) {
+            report.status = RunStatus::failed;
+            report.error =
+                fmt::format("the NIC's counters could not be kept: {}", fmt::join(recording.errors, "; "));
+        }
+    }
+
+    RecordedTrace recorded(const std::filesystem::path& file, double cpu_share) const {
+        const std::filesystem::path path = directory_->path() / file;
+        return {file.string(), shares_files_ ? "" : read_file(path),
+                shares_files_ ? "" : read_file(collectors::sidecar_path(path)), cpu_share};
     }
 
     /// For others: so long, but only so long after a stop.

@@ -1,9 +1,14 @@
 #include "generator/needs.hpp"
 
+#include "collectors/slow_lane.hpp"
 #include "collectors/units.hpp"
+#include "generator/peers.hpp"
+#include "generator/tcp_log.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -14,6 +19,8 @@ namespace {
 // 13 + 13 + 1 digits. A line of timeline.csv has twelve: of a run of minutes about 110 characters.
 constexpr Estimate trace_line{12, 56};
 constexpr Estimate timeline_line{40, 120};
+constexpr Estimate slow_line{30, 90};   // fifteen numbers, most of them 0 on a good network
+constexpr std::uint64_t tcp_line = 110; // sixteen numbers; as long on its way to rank 0
 constexpr std::uint64_t record_bytes = sizeof(std::int64_t) * 9; // a bucket in memory
 constexpr std::uint64_t record_text = 100;                       // and on its way to rank 0
 
@@ -38,6 +45,30 @@ std::uint64_t bytes_of(const std::vector<WorkloadBucket>& buckets) {
 std::uint64_t whole(double number) {
     return number >= 1.8e19 ? std::numeric_limits<std::uint64_t>::max()
                             : static_cast<std::uint64_t>(std::max(0.0, number));
+}
+
+/// Lines of tcp.csv in so many iterations, of all ranks: one per bucket and connection that it is sent on.
+/// The first rank may be a server or a leader, the last one stands for the others.
+std::uint64_t tcp_records(const Workload& workload, int world_size, double iterations) {
+    const auto of_rank = [&](int rank) {
+        std::map<BucketKind, std::uint64_t> connections;
+        std::uint64_t records = 0;
+        for (const WorkloadBucket& bucket : workload.later_iterations) {
+            const auto [known, is_new] = connections.try_emplace(bucket, 0);
+            if (is_new) {
+                std::set<PeerLane> places;
+                for (const Operation& operation : bucket_plan(workload, bucket, rank, world_size).operations)
+                    if (operation.is_send())
+                        places.insert({operation.peer, operation.lane});
+                known->second = places.size();
+            }
+            records += known->second;
+        }
+        return std::min<std::uint64_t>(product(whole(iterations), records), most_tcp_records);
+    };
+    if (world_size < 2)
+        return 0;
+    return sum(of_rank(0), product(static_cast<std::uint64_t>(world_size - 1), of_rank(world_size - 1)));
 }
 
 /// Of an iteration: it computes, and at least its bytes once go through a NIC that all ranks of a host share.
@@ -86,12 +117,18 @@ Needs estimate_needs(const Profile& profile, const Workload& workload, const Pla
     const auto ranks = static_cast<std::uint64_t>(placement.world_size);
     const std::uint64_t buckets = workload.later_iterations.size();
     const auto records = [&](double count) { return product(product(whole(count), buckets), ranks); };
-    needs.disk.least =
-        sum(product(product(whole(least_time * samples_per_second), interfaces), trace_line.least),
-            product(records(certain_iterations), timeline_line.least));
+    const double slow_per_second = 1 / collectors::in_seconds(collectors::slow_lane_interval);
+    const auto sampled = [&](double seconds, std::uint64_t trace_bytes, std::uint64_t slow_bytes) {
+        return product(interfaces, sum(product(whole(seconds * samples_per_second), trace_bytes),
+                                       product(whole(seconds * slow_per_second), slow_bytes)));
+    };
+    needs.disk.least = sum(sampled(least_time, trace_line.least, slow_line.least),
+                           product(records(certain_iterations), timeline_line.least));
+    const std::uint64_t tcp =
+        profile.sampling.tcp_info ? tcp_records(workload, placement.world_size, likely_iterations) : 0;
     needs.disk.likely =
-        sum(product(product(whole(likely_time * samples_per_second), interfaces), trace_line.likely),
-            product(records(likely_iterations), timeline_line.likely));
+        sum(sampled(likely_time, trace_line.likely, slow_line.likely),
+            sum(product(records(likely_iterations), timeline_line.likely), product(tcp, tcp_line)));
 
     const std::uint64_t held =
         run.verify
@@ -100,7 +137,8 @@ Needs estimate_needs(const Profile& profile, const Workload& workload, const Pla
             : 0;
     needs.memory.least = sum(held, product(records(certain_iterations), record_bytes));
     needs.memory.likely =
-        sum(held, product(records(likely_iterations), record_bytes + record_text + timeline_line.likely));
+        sum(sum(held, product(tcp, sizeof(TcpRecord) + 2 * tcp_line)),
+            product(records(likely_iterations), record_bytes + record_text + timeline_line.likely));
     return needs;
 }
 
@@ -108,12 +146,12 @@ std::vector<std::string> space_warnings(const Needs& needs, const FreeSpace& fre
     std::vector<std::string> warnings;
     if (free.memory_bytes && needs.memory.likely > *free.memory_bytes)
         warnings.push_back(
-            fmt::format("MEMORY: the ranks of a host need about {} for what --verify holds and for "
-                        "timelines, {} are free; scale bytes, or run fewer iterations",
+            fmt::format("MEMORY: the ranks of a host need about {} for what --verify holds, for "
+                        "timelines and tcp.csv, {} are free; scale bytes, or run fewer iterations",
                         text(needs.memory.likely), text(*free.memory_bytes)));
     if (free.disk_bytes && needs.disk.likely > *free.disk_bytes)
         warnings.push_back(
-            fmt::format("DISK: traces and timeline need about {}, {} are free where the run "
+            fmt::format("DISK: traces, timeline and tcp.csv need about {}, {} are free where the run "
                         "directory will be; choose another --out, a longer --interval or fewer "
                         "iterations",
                         text(needs.disk.likely), text(*free.disk_bytes)));

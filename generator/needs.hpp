@@ -22,9 +22,9 @@ struct Estimate {
 struct Needs {
     std::uint64_t iterations = 0; ///< that the run may come to, when nothing slows it down
     /// Memory of all ranks of the host: what --verify holds (every bucket of an iteration), and the
-    /// timelines, which rank 0 collects.
+    /// timelines and TCP logs, which rank 0 collects.
     Estimate memory;
-    Estimate disk; ///< in the run directory: a trace per interface, and timeline.csv
+    Estimate disk; ///< in the run directory: a trace and a slow lane per interface, timeline.csv and tcp.csv
 
     bool operator==(const Needs&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include "collectors/interfaces.hpp"
 #include "collectors/queue_statistics.hpp"
+#include "collectors/slow_lane.hpp"
 #include "collectors/source_choice.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +27,10 @@ NicSampling::NicSampling(int rank, const std::vector<HostFacts>& ranks,
     std::vector<collectors::SamplerSource> sources;
     for (const std::string& name : used) {
         const collectors::NetworkInterface device = collectors::describe_interface(name);
-        traces_.push_back({own.host, name, fmt::format("nic/{}.{}.csv", own.host, name)});
+        NicTrace trace;
+        trace.host = own.host;
+        trace.interface = name;
+        trace.file = fmt::format("nic/{}.{}.csv", own.host, name);
         collectors::TraceInfo info;
         info.host = own.host;
         info.interface = name;
@@ -35,25 +39,58 @@ NicSampling::NicSampling(int rank, const std::vector<HostFacts>& ranks,
         info.side = collectors::counter_side(name);
         collectors::ChosenSource chosen = collectors::choose_source(name);
         info.source_reason = chosen.reason;
-        sources.push_back({std::move(chosen.source), run_directory / traces_.back().file, std::move(info)});
+        sources.push_back({std::move(chosen.source), run_directory / trace.file, std::move(info)});
+        recording_.traces.push_back(std::move(trace));
     }
     collectors::SamplerOptions options;
     options.interval = interval;
     options.overwrite = overwrite;
     sampler_ = std::make_unique<collectors::Sampler>(std::move(sources), options);
+    start_slow_lane({used.begin(), used.end()}, run_directory, overwrite);
 }
 
-std::vector<NicTrace> NicSampling::stop(const std::string& reason, std::vector<std::string>& errors) {
+/// It only explains the traces: without it the run is worth no less.
+void NicSampling::start_slow_lane(const std::vector<std::string>& names,
+                                  const std::filesystem::path& run_directory, bool overwrite) {
+    std::vector<std::filesystem::path> paths;
+    for (const NicTrace& trace : recording_.traces)
+        paths.push_back(run_directory / collectors::slow_path(trace.file));
+    try {
+        slow_lane_ = collectors::start_slow_lane(names, paths, overwrite);
+        for (NicTrace& trace : recording_.traces)
+            trace.slow_file = collectors::slow_path(trace.file);
+    } catch (const std::exception& error) {
+        recording_.warnings.push_back(
+            fmt::format("NO DROPS, NO RETRANSMITS OF {}: {}", recording_.traces.front().host, error.what()));
+    }
+}
+
+void NicSampling::stop_slow_lane() {
+    if (!slow_lane_)
+        return;
+    const collectors::LaneReport report = slow_lane_->stop();
+    for (std::size_t i = 0; i < recording_.traces.size(); ++i) {
+        recording_.traces[i].cpu_share += report.cpu_share / static_cast<double>(recording_.traces.size());
+        if (!report.files[i].error.empty())
+            recording_.warnings.push_back(fmt::format("DROPS AND RETRANSMITS OF {} {} ARE INCOMPLETE: {}",
+                                                      recording_.traces[i].host,
+                                                      recording_.traces[i].interface, report.files[i].error));
+    }
+    slow_lane_.reset();
+}
+
+NicRecording NicSampling::stop(const std::string& reason) {
     if (!sampler_)
         return {};
     const collectors::SamplerReport report = sampler_->stop(reason);
-    for (std::size_t i = 0; i < traces_.size(); ++i) {
-        traces_[i].cpu_share = report.cpu_share_of_one();
+    for (std::size_t i = 0; i < recording_.traces.size(); ++i) {
+        recording_.traces[i].cpu_share = report.cpu_share_of_one();
         if (!report.sources[i].error.empty())
-            errors.push_back(report.sources[i].error);
+            recording_.errors.push_back(report.sources[i].error);
     }
     sampler_.reset();
-    return std::move(traces_);
+    stop_slow_lane();
+    return std::move(recording_);
 }
 
 } // namespace generator

@@ -176,6 +176,7 @@ struct RunSettings {
 
 struct SamplingSettings {
     nanoseconds interval = std::chrono::microseconds(500);
+    bool tcp_info = true; ///< of the ranks' connections, at the end of each bucket
 
     bool operator==(const SamplingSettings&) const = default;
 };

@@ -180,7 +180,9 @@ json effective(const Profile& profile) {
               {"time", profile.scale.time},
               {"reference_rate_bits_per_second", bits_or_null(profile.scale.reference_rate)}}},
             {"run", run_json(profile.run)},
-            {"sampling", {{"interval_ns", in_nanoseconds(profile.sampling.interval)}}}};
+            {"sampling",
+             {{"interval_ns", in_nanoseconds(profile.sampling.interval)},
+              {"tcp_info", profile.sampling.tcp_info}}}};
 }
 
 /// 64-bit FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/.
@@ -213,6 +215,7 @@ std::string profile_hash(const Profile& profile) {
     for (const char* key : {"out", "json", "overwrite", "dry_run"}) {
         settings["run"].erase(key);
     }
+    settings["sampling"].erase("tcp_info");
     Fnv1a hash;
     hash.add(settings.dump());
     hash.add(

@@ -143,6 +143,7 @@ SamplingSettings read_sampling(ObjectReader section) {
     SamplingSettings sampling;
     sampling.interval =
         section.duration("interval", {microseconds(20), seconds(10)}).value_or(sampling.interval);
+    sampling.tcp_info = section.flag("tcp_info").value_or(sampling.tcp_info);
     section.finish();
     return sampling;
 }

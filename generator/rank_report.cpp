@@ -16,12 +16,15 @@ std::string take(std::string_view& text, const nlohmann::json& bytes) {
 
 } // namespace
 
-// A line of JSON, and behind it the timeline and the traces, which may be long, as they are.
+// A line of JSON, and behind it the timeline, the TCP log and the traces, which may be long, as they are.
 
 std::string serialize(const RankReport& report) {
     std::string behind = serialize(report.timeline);
     nlohmann::json json;
     json["timeline_bytes"] = behind.size();
+    const std::string tcp = serialize(report.tcp);
+    json["tcp_bytes"] = tcp.size();
+    behind += tcp;
     json["status"] = static_cast<int>(report.status);
     json["error"] = report.error;
     json["lost_peer"] = report.lost_peer.value_or(-1);
@@ -31,6 +34,7 @@ std::string serialize(const RankReport& report) {
     json["checked_elements"] = report.checked_elements;
     json["cpu_seconds"] = report.cpu_seconds;
     json["traffic_seconds"] = report.traffic_seconds;
+    json["warnings"] = report.warnings;
     json["traces"] = nlohmann::json::array();
     for (const RecordedTrace& trace : report.traces) {
         nlohmann::json entry;
@@ -51,6 +55,7 @@ RankReport parse_rank_report(const std::string& text) {
     std::string_view behind = std::string_view(text).substr(header_end + 1);
     RankReport report;
     report.timeline = parse_timeline(take(behind, json.at("timeline_bytes")));
+    report.tcp = parse_tcp_log(take(behind, json.at("tcp_bytes")));
     report.status = static_cast<RunStatus>(json.at("status").get<int>());
     report.error = json.at("error");
     if (const int peer = json.at("lost_peer"); peer >= 0)
@@ -61,6 +66,7 @@ RankReport parse_rank_report(const std::string& text) {
     report.checked_elements = json.at("checked_elements");
     report.cpu_seconds = json.at("cpu_seconds");
     report.traffic_seconds = json.at("traffic_seconds");
+    report.warnings = json.at("warnings");
     for (const nlohmann::json& entry : json.at("traces")) {
         std::string csv = take(behind, entry.at("csv_bytes"));
         std::string sidecar = take(behind, entry.at("sidecar_bytes"));

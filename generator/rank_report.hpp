@@ -1,6 +1,7 @@
 #pragma once
 
 #include "generator/run_record.hpp"
+#include "generator/tcp_log.hpp"
 #include "generator/timeline.hpp"
 
 #include <optional>
@@ -9,7 +10,8 @@
 
 namespace generator {
 
-/// A trace that a rank recorded; with its content when rank 0 cannot see the rank's files.
+/// A trace that a rank recorded, or a lane beside one; with its content when rank 0 cannot see the rank's
+/// files.
 struct RecordedTrace {
     std::string file; ///< relative to the run directory
     std::string csv;
@@ -20,6 +22,7 @@ struct RecordedTrace {
 /// How the run ended on one rank; travels to rank 0.
 struct RankReport {
     Timeline timeline;
+    TcpLog tcp; ///< empty unless the profile asks for it
     RunStatus status = RunStatus::complete;
     std::string error;
     std::optional<int> lost_peer; ///< that is the error: this peer left, and knows better why
@@ -29,6 +32,7 @@ struct RankReport {
     double traffic_seconds = 0;         ///< how long that was
     ControlPlane::ClockOffset clock;    ///< of the rank's host against rank 0's
     std::vector<RecordedTrace> traces;
+    std::vector<std::string> warnings; ///< of what this rank could not keep
 };
 
 std::string serialize(const RankReport& report);

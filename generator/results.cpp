@@ -1,5 +1,6 @@
 #include "generator/results.hpp"
 
+#include "collectors/slow_lane.hpp"
 #include "collectors/trace_file.hpp"
 #include "generator/interface_results.hpp"
 #include "generator/link.hpp"
@@ -25,6 +26,14 @@ std::vector<Timeline> timelines_of(const std::vector<std::optional<RankReport>>&
         timelines.back().rank = static_cast<int>(rank);
     }
     return timelines;
+}
+
+std::vector<TcpLog> tcp_logs_of(const std::vector<std::optional<RankReport>>& reports) {
+    std::vector<TcpLog> logs;
+    for (const std::optional<RankReport>& report : reports)
+        if (report)
+            logs.push_back(report->tcp);
+    return logs;
 }
 
 /// Ranks by the interface that carries their traffic.
@@ -67,6 +76,17 @@ void warn_of_disturbance(RunRecord& record) {
             fmt::format("LATE STARTS: p99 of start lateness, {:.3f} ms, is longer than a typical "
                         "all-reduce: ranks waited for CPU time",
                         1e3 * late->p99));
+}
+
+void warn_of_full_tcp_log(RunRecord& record, const std::vector<std::optional<RankReport>>& reports) {
+    std::optional<std::uint32_t> from;
+    for (const std::optional<RankReport>& report : reports)
+        if (report && report->tcp.left_out_from)
+            from = std::min(from.value_or(*report->tcp.left_out_from), *report->tcp.left_out_from);
+    if (from)
+        record.warnings.push_back(fmt::format("TCP.CSV ENDS EARLY: a rank keeps {} lines; iterations from {} "
+                                              "on are not all in it, nor in the figures of tcp",
+                                              most_tcp_records, *from));
 }
 
 /// Ranks of one host talk through its kernel, whatever interface they are given.
@@ -138,22 +158,60 @@ std::string kept_text(const RunDirectory& directory, const std::vector<std::stri
     return text;
 }
 
+/// Each interface that was sampled: the rank that did, with its report, and the trace.
+struct SampledInterface {
+    std::string host;
+    std::string interface;
+    std::vector<int> ranks; ///< whose traffic it carries, the sampling rank first
+    const RankReport* report = nullptr;
+    std::string trace; ///< relative to the run directory
+
+    bool kept(const std::string& file) const {
+        return std::any_of(report->traces.begin(), report->traces.end(),
+                           [&](const RecordedTrace& each) { return each.file == file; });
+    }
+};
+
+/// Of the ranks that answered.
+std::vector<SampledInterface> sampled_interfaces(const RunRecord& record,
+                                                 const std::vector<std::optional<RankReport>>& reports) {
+    std::vector<SampledInterface> sampled;
+    for (const auto& [key, ranks] : ranks_by_interface(record)) {
+        const auto first = static_cast<std::size_t>(ranks.front());
+        if (!reports[first])
+            continue;
+        const std::string& host = record.ranks[first].addresses.host;
+        sampled.push_back(
+            {host, key.second, ranks, &*reports[first], fmt::format("nic/{}.{}.csv", host, key.second)});
+    }
+    return sampled;
+}
+
 std::vector<InterfaceTrace> traces_of(const RunRecord& record,
                                       const std::vector<std::optional<RankReport>>& reports,
                                       const RunDirectory& directory) {
     std::vector<InterfaceTrace> traces;
-    for (const auto& [key, ranks] : ranks_by_interface(record)) {
-        const std::optional<RankReport>& sampling = reports[static_cast<std::size_t>(ranks.front())];
-        if (!sampling)
-            continue;
-        const std::string file =
-            fmt::format("nic/{}.{}.csv", record.ranks[static_cast<std::size_t>(ranks.front())].addresses.host,
-                        key.second);
-        for (const RecordedTrace& trace : sampling->traces)
-            if (trace.file == file)
-                traces.push_back({directory.path() / file, ranks, is_loopback(record, key.second)});
-    }
+    for (const SampledInterface& each : sampled_interfaces(record, reports))
+        if (each.kept(each.trace))
+            traces.push_back(
+                {directory.path() / each.trace, each.ranks, is_loopback(record, each.interface)});
     return traces;
+}
+
+void add_slow_lanes(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
+                    const RunDirectory& directory) {
+    for (const SampledInterface& each : sampled_interfaces(record, reports)) {
+        const std::string file = collectors::slow_path(each.trace).string();
+        if (!each.kept(file))
+            continue;
+        try {
+            record.slow_lanes.push_back(
+                {each.host, each.interface, file, collectors::slow_totals(directory.path() / file)});
+        } catch (const std::exception& error) {
+            record.warnings.push_back(fmt::format("DROPS AND RETRANSMITS OF {} {} CANNOT BE READ: {}",
+                                                  each.host, each.interface, error.what()));
+        }
+    }
 }
 
 /// PtM for each standard window.
@@ -211,6 +269,8 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
         record.clocks.push_back(report ? report->clock : ControlPlane::ClockOffset{});
         record.checked_elements += report ? report->checked_elements : 0;
         record.cpu.push_back(report ? rank_cpu(*report) : RankCpu{});
+        if (report)
+            record.warnings.insert(record.warnings.end(), report->warnings.begin(), report->warnings.end());
         if (report && !report->congestion_control.empty())
             record.congestion_control = report->congestion_control;
     }
@@ -233,11 +293,14 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
         *record.planned_bytes +=
             planned_bytes(workload, timeline.rank, world_size, record.statistics.finished_iterations);
     warn_of_disturbance(record);
+    warn_of_full_tcp_log(record, reports);
 }
 
 void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
                     const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
                     const RunDirectory& directory) {
+    record.tcp = tcp_result(tcp_logs_of(reports), record.profile.run.warmup);
+    add_slow_lanes(record, reports, directory);
     try {
         const std::vector<Timeline> timelines = timelines_of(reports);
         record.interfaces =
@@ -275,6 +338,8 @@ std::vector<std::string> keep(const RunRecord& record, const std::vector<std::op
           run_json(without_metrics(record, "rank 0 was killed, or could not write (disk full?),")),
           unwritten);
     write(directory, "timeline.csv", timeline_csv(timelines_of(reports)), unwritten);
+    if (record.profile.sampling.tcp_info)
+        write(directory, "tcp.csv", tcp_csv(tcp_logs_of(reports)), unwritten);
     keep_remote_traces(reports, directory, unwritten);
     return unwritten;
 }

@@ -24,7 +24,7 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
 /// The record of a run that something ended before its metrics were computed: complete it is not.
 RunRecord without_metrics(RunRecord record, std::string_view why);
 
-/// Writes what need not be computed: timeline.csv, the traces of hosts that do not share rank 0's files, and
+/// Writes what need not be computed: timeline.csv, tcp.csv, the traces of hosts that do not share rank 0's files, and
 /// run.json as it shall stay if `publish` does not come to replace it. Returns the names of what could not be
 /// written; standard error says why.
 std::vector<std::string> keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,

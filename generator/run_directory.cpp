@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array contents{"run.json", "timeline.csv", "nic", "metrics.prom"};
+constexpr std::array contents{"run.json", "timeline.csv", "tcp.csv", "nic", "metrics.prom"};
 
 void require_writable(const fs::path& folder) {
     if (::access(folder.c_str(), W_OK | X_OK) != 0)

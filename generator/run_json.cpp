@@ -128,6 +128,47 @@ Json interface_json(const InterfaceResult& result) {
     return json;
 }
 
+Json tcp_json(const std::optional<TcpResult>& result) {
+    Json json;
+    if (!result)
+        return json;
+    json["method"] = tcp_method;
+    json["records"] = result->records;
+    json["retransmitted_segments"] = or_null(result->retransmitted_segments);
+    json["retransmitted_segments_in_warmup"] =
+        result->retransmitted_segments ? Json(result->retransmitted_in_warmup) : Json();
+    json["most_retransmitted"] = Json();
+    if (const auto& worst = result->worst) {
+        Json& entry = json["most_retransmitted"];
+        entry["segments"] = worst->segments;
+        entry["rank"] = worst->rank;
+        entry["peer"] = worst->peer;
+        entry["iteration"] = worst->iteration;
+        entry["bucket"] = worst->bucket;
+    }
+    json["delivered_segments"] = or_null(result->delivered_segments);
+    json["ecn_marked_segments"] = or_null(result->ecn_marked_segments);
+    json["acked_bytes"] = or_null(result->acked_bytes);
+    json["rtt_seconds"] = distribution_json(result->rtt_seconds);
+    json["min_rtt_seconds"] = or_null(result->min_rtt_seconds);
+    json["cwnd_segments"] = distribution_json(result->cwnd_segments);
+    json["receiver_limited_share"] = or_null(result->receiver_limited_share);
+    json["send_buffer_limited_share"] = or_null(result->send_buffer_limited_share);
+    return json;
+}
+
+/// A counter that the kernel does not tell is left out.
+Json slow_lane_json(const SlowLaneResult& result) {
+    Json json;
+    json["host"] = result.host;
+    json["interface"] = result.interface;
+    json["file"] = result.file;
+    json["covers"] = slow_lane_covers;
+    for (const collectors::SlowTotal& total : result.totals)
+        json[total.name + (total.is_level ? "_max" : "")] = total.total;
+    return json;
+}
+
 Json switch_port_json(const SwitchPortResult& port) {
     Json json = collectors::summary_json(port.summary, port.predicted_ratios);
     json["port"] = port.port;
@@ -195,6 +236,10 @@ std::string run_json(const RunRecord& record) {
     json["interfaces"] = Json::array();
     for (const InterfaceResult& result : record.interfaces)
         json["interfaces"].push_back(interface_json(result));
+    json["tcp"] = tcp_json(record.tcp);
+    json["slow_lane"] = Json::array();
+    for (const SlowLaneResult& result : record.slow_lanes)
+        json["slow_lane"].push_back(slow_lane_json(result));
     json["switch_ports"] = Json::array();
     for (const SwitchPortResult& port : record.switch_ports)
         json["switch_ports"].push_back(switch_port_json(port));

@@ -4,6 +4,8 @@
 #include "generator/control_plane.hpp"
 #include "generator/host_facts.hpp"
 #include "generator/run_statistics.hpp"
+#include "generator/slow_results.hpp"
+#include "generator/tcp_results.hpp"
 #include "generator/transport.hpp"
 
 #include <cstdint>
@@ -73,6 +75,8 @@ struct RunRecord {
     RunStatistics statistics;
     std::optional<double> predicted_iteration_seconds;
     std::vector<InterfaceResult> interfaces;
+    std::optional<TcpResult> tcp;               ///< empty: not measured
+    std::vector<SlowLaneResult> slow_lanes;     ///< of each interface whose lane could be kept
     std::vector<SwitchPortResult> switch_ports; ///< empty without a switch that could be sampled
 };
 

@@ -246,7 +246,8 @@ std::string settings_text(const RunRecord& record, const Workload& workload, con
              fmt::format("{}, {} {}", endpoint.host, endpoint.interface,
                          endpoint.port == 0 ? endpoint.address
                                             : fmt::format("{} port {}", endpoint.address, endpoint.port)));
-    line("sampling", fmt::format("every {}", format_duration(profile.sampling.interval)));
+    line("sampling", fmt::format("every {}{}", format_duration(profile.sampling.interval),
+                                 profile.sampling.tcp_info ? "" : ", without TCP_INFO"));
     line("run directory", out);
     return text;
 }
@@ -273,7 +274,9 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     if (!record.congestion_control.empty())
         fmt::format_to(append, "transport        kernel TCP, congestion control {}\n",
                        record.congestion_control);
+    text += tcp_text(record.tcp, record.profile.sampling.tcp_info);
     text += interfaces_text(record, out);
+    text += slow_lane_text(record.slow_lanes);
     text += switch_text(record.switch_ports);
     text += "\n";
     for (const std::string& warning : record.warnings)
@@ -311,6 +314,10 @@ std::string prometheus_text(const RunRecord& record) {
                                       collective_name(each.collective), *each.bus_bytes_per_second);
     if (!bandwidths.empty())
         gauge("bus_bytes_per_second", "Bus bandwidth of the collectives (nccl-tests)", bandwidths);
+    if (record.tcp && record.tcp->retransmitted_segments)
+        gauge("tcp_retransmitted_segments", "Sent again on the ranks' connections in the whole run",
+              fmt::format("gradburst_tcp_retransmitted_segments{{{}}} {}\n", job,
+                          *record.tcp->retransmitted_segments));
     std::string ratios;
     for (const InterfaceResult& result : record.interfaces)
         for (const collectors::BurstinessPoint& point : result.summary.curve.points)

@@ -41,12 +41,13 @@ run short-queue --queue 256k -- resnet50-server --service incast
 # what comes in at 125 bytes/us while the timer of the port's shaper is late. 150,000 bytes allow it 0.65 ms (103 and 115 kB were
 # seen once each in 40 runs), and stay far below what three senders pile up.
 python3 - "$work" <<'PYTHON' || failures=$((failures + 1))
-import json, sys
+import csv, json, sys
 
 work = sys.argv[1]
 alone = 150_000
 runs = ("ring", "sequenced", "incast", "short-queue")
-ports = {run: json.load(open(f"{work}/{run}/run.json"))["switch_ports"] for run in runs}
+records = {run: json.load(open(f"{work}/{run}/run.json")) for run in runs}
+ports = {run: records[run]["switch_ports"] for run in runs}
 failures = 0
 for run in runs:
     for port in ports[run]:
@@ -73,6 +74,22 @@ check("server: three hosts send to its port by the plan", server["sequenced"]["a
 check("incast: workers send at the same time", server["incast"]["active_senders"]["max"] >= 2)
 check("incast: the server's port queues far more", server["incast"]["max_backlog_bytes"] > 2 * alone)
 check("incast into a queue of 256k: the port drops", server["short-queue"]["drops"] > 0)
+
+def resent(run):
+    return sum(int(row["retransmitted_segments"]) for row in csv.DictReader(open(f"{work}/{run}/tcp.csv")))
+def counted(run, column): # by the kernels of the hosts
+    return sum(lane[column] for lane in records[run]["slow_lane"])
+for run in runs:
+    print(f"{run:12} retransmits on the ranks' connections {resent(run)}, of the hosts {counted(run, 'tcp_retransmits')}; "
+          f"drops in the hosts' queues {counted(run, 'queue_drops')}")
+    check(f"{run}: every host has its slow lane", len(records[run]["slow_lane"]) == 4)
+    check(f"{run}: a rank's connections are part of its host's", resent(run) <= counted(run, "tcp_retransmits"))
+    check(f"{run}: run.json sums tcp.csv up", resent(run) == records[run]["tcp"]["retransmitted_segments"])
+check("ring: each rank, bucket and iteration has its connection", records["ring"]["tcp"]["records"] == 4 * 6)
+check("server: it sends to each worker, and each to it", records["incast"]["tcp"]["records"] == (3 + 3) * 6)
+check("incast into a queue of 256k: the ranks' connections send again", resent("short-queue") > 0)
+check("incast into a queue of 256k: the worst is named", records["short-queue"]["tcp"]["most_retransmitted"]["segments"] > 0)
+check("incast into a queue of 256k: the server's own queue drops too", records["short-queue"]["slow_lane"][0]["queue_drops"] > 0)
 sys.exit(failures > 0)
 PYTHON
 exit $((failures > 0))

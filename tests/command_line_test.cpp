@@ -48,6 +48,7 @@ const std::vector<Option> options{
     {"--scale-bytes", "0.01", "/scale/bytes", "0.01"},
     {"--scale-time", "0.5", "/scale/time", "0.5"},
     {"--interval", "1ms", "/sampling/interval", "\"1ms\""},
+    {"--no-tcp-info", nullptr, "/sampling/tcp_info", "false"},
     {"--out", "my run", "/run/out", "\"my run\""},
     {"--overwrite", nullptr, "/run/overwrite", "true"},
     {"--json", nullptr, "/run/json", "true"},

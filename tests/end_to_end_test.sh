@@ -65,9 +65,28 @@ complete_runs() {
   check "the NIC saw the payload" json smoke/run.json \
     "all(0 <= i['nic_bytes'] / i['payload_bytes'] - 1 < $surplus for i in r['interfaces'])"
   check "the timeline has a row per rank, iteration and bucket" lines smoke/timeline.csv 201
+  check "tcp.csv has a row per rank, iteration, bucket and connection" lines smoke/tcp.csv 201
+  # The last bytes may be on their way when a rank leaves.
+  check "what the kernel calls delivered is what was sent" json smoke/run.json \
+    '(0.9 * r["bytes"]["sent"] < r["tcp"]["acked_bytes"] <= r["bytes"]["sent"] and r["tcp"]["records"] == 200
+     and sum(int(row["acked_bytes"]) for row in csv.DictReader(open("smoke/tcp.csv"))) == r["tcp"]["acked_bytes"])'
+  check "round-trip times and windows are there" json smoke/run.json \
+    '0 < r["tcp"]["rtt_seconds"]["p50"] < 1 and r["tcp"]["cwnd_segments"]["p50"] > 0 and r["tcp"]["retransmitted_segments"] >= 0'
+  check "they are told" prints "tcp              retransmits "
   check "no number is odd" no_odd_numbers smoke
   check "nothing half-written is left" bash -c '! ls smoke/*.new 2>/dev/null'
+  check "drops and retransmits stand beside the trace" json smoke/run.json \
+    '(len(r["slow_lane"]) == 1 and r["slow_lane"][0]["rx_drops"] == 0 and r["slow_lane"][0]["tcp_sent_segments"] > 0
+     and len(list(csv.DictReader(open("smoke/" + r["slow_lane"][0]["file"])))) >= 10)'
+  check "they are told" prints "losses "
   check "gradburst-collect reads the trace" report_of smoke/nic/*.lo.csv
+  local slow_file
+  slow_file=$(basename smoke/nic/*.lo.slow.csv)
+  mkdir -p soft/nic
+  touch "soft/nic/$slow_file"
+  check "a slow lane that cannot start fails no run" run 2 smoke --iterations 5 --out "$work/soft"
+  check "it is a warning" prints "WARNING: NO DROPS, NO RETRANSMITS OF "
+  check "it is no result" json soft/run.json 'r["slow_lane"] == [] and r["status"] == "complete" and len(r["interfaces"]) == 2'
 
   fails 2 "holds a run already" "a second run does not replace the first" \
     "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 3 --out "$work/smoke"
@@ -84,6 +103,10 @@ complete_runs() {
     'r["checked_elements"] == sum(int(row["bucket_bytes"]) // 4 for row in csv.DictReader(open("ddp/timeline.csv")))'
   # 3 buckets in the first iteration, 7 in the three others
   check "every bucket of it is on the timeline" lines ddp/timeline.csv $((1 + 4 * (3 + 3 * 7)))
+
+  check "without asking the connections a run succeeds" run 2 smoke --iterations 5 --no-tcp-info --out "$work/unasked"
+  check "it says that they were not" prints "tcp              not measured (sampling.tcp_info of the profile is off)"
+  check "it has no tcp.csv" json unasked/run.json 'r["tcp"] is None and not __import__("os").path.exists("unasked/tcp.csv")'
 
   check "--json succeeds" run 2 smoke --iterations 5 --json --out "$work/odd näme/sub dir/"
   check "--json prints JSON and nothing else" json stdout 'r["status"] == "complete"'

@@ -53,6 +53,9 @@ finished = collections.Counter(row["rank"] for row in rows) # one bucket per ite
 assert sorted(finished) == ["0", "1", "2", "3"], finished
 # The last bucket's iteration may not have ended with it.
 assert min(finished.values()) - 1 <= run["iterations"]["count"] <= min(finished.values()), (finished, run["iterations"])
+# A ring: one connection. The bucket that was under way is there too.
+asked = collections.Counter(row["rank"] for row in csv.DictReader(open(f"{sys.argv[1]}/tcp.csv")))
+assert all(finished[rank] <= asked[rank] <= finished[rank] + 1 for rank in finished), (finished, asked)
 assert run["bytes"]["sent"] > 0 and not any("ANSWERED" in warning for warning in run["warnings"]), run["warnings"]
 PYTHON
   check "$1: the trace is kept, and finished" json "$(echo "$1"/nic/*.lo.json)" 'r["complete"]'

@@ -78,7 +78,7 @@ full_disk() {
   check "run.json is valid" json disk-copy/run/run.json 'r["status"] == "failed" and r["error"]'
   check "the kept part of the trace is readable" report_of disk-copy/run/nic/*.lo.csv
   # Its trace of 3 s at 100 us takes 12 bytes per line at least: more than 256 KiB.
-  fails 2 "traces and timeline need 372 kB at least" "a run that cannot fit onto the disk is refused" unshare -m bash -c '
+  fails 2 "traces and timeline need 372.9 kB at least" "a run that cannot fit onto the disk is refused" unshare -m bash -c '
     mount -t tmpfs -o size=256k tmpfs disk || exit 99
     "$@"' - "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 150 --interval 100us --out "$work/disk/run"
 }

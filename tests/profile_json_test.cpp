@@ -20,7 +20,7 @@ const std::string rich = R"({"$schema": "x", "name": "rich", "description": "d",
  "gradients": {"bucketing": "explicit", "buckets": [{"bytes": "1.5MiB", "ready_after": "12ms"}, {"bytes": 7, "ready_after_us": 12000.5}]},
  "network": {"interfaces": ["eth*", "10.0.0.0/8"], "ports": "42000-42063", "congestion_control": "bbr", "line_rate": "25Gbit", "stall_timeout_s": 5},
  "scale": {"bytes": 0.1, "time": 3, "reference_rate": "100Gbit"},
- "run": {"duration": "1min", "seed": 18446744073709551615, "out": "there", "overwrite": true}, "sampling": {"interval": "1ms"}})";
+ "run": {"duration": "1min", "seed": 18446744073709551615, "out": "there", "overwrite": true}, "sampling": {"interval": "1ms", "tcp_info": false}})";
 
 /// A profile either parses or is the user's mistake; anything else ends the test.
 bool accepted(const ProfileSource& source) {

@@ -56,7 +56,7 @@ TEST_CASE("a complete run is kept whole and exits with 0", "[results]") {
         exit_code = publish(finished_run(), directory, keep(finished_run(), {}, directory));
     });
     CHECK(exit_code == success);
-    CHECK_THAT(text, Catch::Contains("run: run.json, timeline.csv, nic/, metrics.prom\n"));
+    CHECK_THAT(text, Catch::Contains("run: run.json, timeline.csv, tcp.csv, nic/, metrics.prom\n"));
     CHECK(occurrences(text, "NOT WRITTEN") == 0);
     CHECK_THAT(tests::text_of(scratch / "run/run.json"), Catch::Contains("\"status\": \"complete\""));
 }
@@ -73,7 +73,7 @@ TEST_CASE("a run.json that could not be replaced says why it may be there, and t
                                      [&] { exit_code = publish(finished_run(), directory, unwritten); });
     CHECK(exit_code == our_failure);
     CHECK_THAT(text, Catch::Contains(
-                         "run: timeline.csv, nic/, metrics.prom\n"
+                         "run: timeline.csv, tcp.csv, nic/, metrics.prom\n"
                          "NOT WRITTEN: run.json; the run.json that is there is from before the metrics\n"));
     CHECK_THAT(tests::text_of(scratch / "run/run.json"),
                Catch::Contains("rank 0 was killed, or could not write (disk full?), after all iterations"));
@@ -92,5 +92,6 @@ TEST_CASE("a file that can never be written is told once", "[results]") {
     });
     CHECK(occurrences(errors, "run.json.new") == 1);
     CHECK(occurrences(errors, "timeline.csv.new") == 1);
-    CHECK_THAT(text, Catch::Contains("run: nic/, metrics.prom\nNOT WRITTEN: run.json, timeline.csv\n"));
+    CHECK_THAT(text,
+               Catch::Contains("run: tcp.csv, nic/, metrics.prom\nNOT WRITTEN: run.json, timeline.csv\n"));
 }

@@ -48,6 +48,9 @@ assert not any("ANSWERED" in warning for warning in run["warnings"]), run["warni
 finished = collections.Counter(row["rank"] for row in csv.DictReader(open(f"{folder}/timeline.csv")))
 assert sorted(finished) == ["0", "1", "2", "3"], finished
 assert min(finished.values()) - 1 <= run["iterations"]["count"] <= min(finished.values()), (finished, run["iterations"])
+asked = collections.Counter(row["rank"] for row in csv.DictReader(open(f"{folder}/tcp.csv")))
+assert all(finished[rank] <= asked[rank] <= finished[rank] + 1 for rank in finished), (finished, asked)
+assert len(run["slow_lane"]) == 4, run["slow_lane"]
 sidecars = [json.load(open(name)) for name in glob.glob(f"{folder}/nic/*.eth0.json")]
 assert len(sidecars) == 4 and all(sidecar["complete"] for sidecar in sidecars), sidecars
 assert len(run["interfaces"]) == 8, [w for w in run["warnings"]]

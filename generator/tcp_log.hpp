@@ -1,0 +1,47 @@
+#pragma once
+
+#include "generator/tcp_info.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace generator {
+
+/// A connection of one rank as a bucket left it.
+struct TcpRecord {
+    std::uint32_t iteration = 0;
+    std::uint32_t bucket = 0;
+    int peer = 0;           ///< the rank that it sends to
+    std::uint32_t lane = 0; ///< of the job's connections to that rank
+    /// Levels: at the end of the bucket. Counters: from the reading before it to the one before the
+    /// connection's next bucket, so that what still travels at the end of the bucket counts as the bucket's.
+    TcpInfo info;
+
+    bool operator==(const TcpRecord&) const = default;
+};
+
+/// So many are kept of a rank: 27 MB. ResNet-50 in DDP's buckets over one ring comes to that in four hours.
+inline constexpr std::size_t most_tcp_records = 1u << 18;
+
+/// What one rank's sending connections went through. Also of buckets that did not end.
+struct TcpLog {
+    int rank = 0;
+    std::optional<std::uint32_t> left_out_from; ///< the first iteration for which there was no room
+    std::vector<TcpRecord> records;
+
+    bool operator==(const TcpLog&) const = default;
+};
+
+/// tcp.csv of all ranks, one line per bucket and connection on which the rank sends; what the kernel does not
+/// tell is empty.
+std::string tcp_csv(const std::vector<TcpLog>& logs);
+
+/// Logs travel to rank 0 as text: space-separated numbers. `parse_tcp_log` throws std::invalid_argument.
+std::string serialize(const TcpLog& log);
+TcpLog parse_tcp_log(std::string_view text);
+
+} // namespace generator
