@@ -177,8 +177,10 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
             "file to write, .csv or .bin (32-byte records); its sidecar gets the extension .json. For "
             "several interfaces or a pattern one per interface: trace.csv becomes trace.eth0.csv ...")
         ->required();
-    command->add_option("--source", options.source,
-                        "sysfs, procfs, rtnetlink or rdma; without it the first that works");
+    command->add_option(
+        "--source", options.source,
+        "sysfs, procfs, rtnetlink or rdma; without it the first that works. ebpf, only when asked for: for "
+        "intervals up to 50us; counts tx before the queue; needs root and a build with libbpf");
     command
         ->add_option("--rdma-folder", options.rdma_folder,
                      "where the kernel shows RDMA ports, if /sys of the host is somewhere else")

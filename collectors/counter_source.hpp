@@ -25,6 +25,10 @@ public:
     virtual Counters read() noexcept = 0;
     /// For the sidecar: "sysfs", ...
     virtual std::string name() const = 0;
+    /// For the sidecar: what a byte is, and on which side of the queue it is counted, if that is not what the
+    /// counters of the device do; empty if it is.
+    virtual std::string byte_unit() const { return {}; }
+    virtual std::string side() const { return {}; }
 };
 
 } // namespace collectors

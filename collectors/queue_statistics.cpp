@@ -70,16 +70,19 @@ QueueReader::QueueReader(std::vector<std::string> interfaces) : interfaces_(std:
     }
 }
 
-std::string counter_side(const std::string& interface) {
-    std::string kind = "kind unknown";
+std::string queue_kind(const std::string& interface) {
     try {
         std::array<std::optional<QueueStatistics>, 1> queue;
         if (QueueReader({interface}).read(queue) == 0 && queue[0])
-            kind = queue[0]->kind;
+            return queue[0]->kind;
     } catch (const std::system_error&) {
         // Without rtnetlink (a sandbox) the order of queue and counter is still known.
     }
-    return "tx_bytes: what left this interface's queue (" + kind +
+    return "kind unknown";
+}
+
+std::string counter_side(const std::string& interface) {
+    return "tx_bytes: what left this interface's queue (" + queue_kind(interface) +
            "); rx_bytes: what arrived, after the queues of the sender and of switches";
 }
 

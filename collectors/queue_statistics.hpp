@@ -48,6 +48,9 @@ private:
     std::int64_t next_search_ns_ = 0;
 };
 
+/// What the root queue of an interface is: "noqueue", "tbf"; "kind unknown" if the kernel does not say.
+std::string queue_kind(const std::string& interface);
+
 /// For the sidecar: on which side of the interface's queue (and so of a shaper) its counters stand.
 std::string counter_side(const std::string& interface);
 

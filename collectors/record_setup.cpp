@@ -1,5 +1,6 @@
 #include "collectors/record_setup.hpp"
 
+#include "collectors/ebpf_counters.hpp"
 #include "collectors/interface_selection.hpp"
 #include "collectors/queue_lane.hpp"
 #include "collectors/rdma_counters.hpp"
@@ -17,6 +18,9 @@
 namespace collectors {
 
 namespace {
+
+/// Above, sysfs takes less than a tenth of the interval.
+constexpr std::chrono::microseconds ebpf_pays_up_to{50};
 
 /// A wrong path is found before anything is recorded: the user's mistake, not a failure later on.
 template <typename Start>
@@ -119,15 +123,22 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std
                                        const PrometheusServer* server) {
     std::vector<SamplerSource> sources;
     for (const Target& target : targets) {
+        ChosenSource chosen =
+            choose_source(target.interface.name, settings.source, settings.folders, open_ebpf_counters);
         TraceInfo info;
         info.host = host_name();
         info.interface = target.interface.name;
-        info.byte_unit = byte_unit(target.interface);
+        info.byte_unit = chosen.source->byte_unit();
+        if (info.byte_unit.empty())
+            info.byte_unit = byte_unit(target.interface);
         info.driver = target.interface.driver;
-        if (!is_rdma_port(target.interface.name))
+        info.side = chosen.source->side();
+        if (info.side.empty() && !is_rdma_port(target.interface.name))
             info.side = counter_side(target.interface.name);
-        ChosenSource chosen = choose_source(target.interface.name, settings.source, settings.folders);
         info.source_reason = chosen.reason;
+        if (!settings.source && settings.interval <= ebpf_pays_up_to && !is_rdma_port(target.interface.name))
+            info.source_reason +=
+                "; ebpf, which reads faster, counts elsewhere and is taken only when asked for";
         sources.push_back({std::move(chosen.source), target.trace_path, std::move(info)});
         if (server != nullptr)
             sources.back().observer = server->observer(sources.size() - 1);

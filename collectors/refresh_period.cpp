@@ -103,7 +103,7 @@ std::optional<std::chrono::nanoseconds> RefreshWatch::period(Direction direction
 
 bool counts_at_once(const TraceInfo& info) {
     return info.driver == "loopback" || info.driver == "virtual" || info.driver == "virtio_net" ||
-           info.source == "prediction";
+           info.source == "prediction" || info.source == "ebpf";
 }
 
 } // namespace collectors

@@ -17,11 +17,11 @@ namespace collectors {
 
 namespace {
 
-constexpr std::array all_kinds{SourceKind::sysfs, SourceKind::procfs, SourceKind::rtnetlink,
-                               SourceKind::rdma};
+constexpr std::array all_kinds{SourceKind::sysfs, SourceKind::procfs, SourceKind::rtnetlink, SourceKind::rdma,
+                               SourceKind::ebpf};
 
 std::unique_ptr<CounterSource> open_source(const std::string& interface, SourceKind kind,
-                                           const SourceFolders& folders) {
+                                           const SourceFolders& folders, const OpenEbpf& ebpf) {
     switch (kind) {
     case SourceKind::sysfs:
         if (const std::string objection = sysfs_objection(folders.interfaces, interface); !objection.empty())
@@ -31,6 +31,10 @@ std::unique_ptr<CounterSource> open_source(const std::string& interface, SourceK
         return std::make_unique<ProcfsCounters>(interface, folders.device_list);
     case SourceKind::rtnetlink:
         return std::make_unique<NetlinkCounters>(interface);
+    case SourceKind::ebpf:
+        if (!ebpf)
+            throw NoSource("only gradburst-collect has it");
+        return ebpf(interface);
     case SourceKind::rdma:
         break;
     }
@@ -43,7 +47,7 @@ std::unique_ptr<CounterSource> open_source(const std::string& interface, SourceK
 } // namespace
 
 std::string_view to_text(SourceKind kind) {
-    constexpr std::array<std::string_view, 4> names{"sysfs", "procfs", "rtnetlink", "rdma"};
+    constexpr std::array<std::string_view, 5> names{"sysfs", "procfs", "rtnetlink", "rdma", "ebpf"};
     return names[static_cast<std::size_t>(kind)];
 }
 
@@ -58,7 +62,7 @@ SourceKind parse_source_kind(const std::string& text) {
 }
 
 ChosenSource choose_source(const std::string& interface, std::optional<SourceKind> forced,
-                           const SourceFolders& folders) {
+                           const SourceFolders& folders, const OpenEbpf& ebpf) {
     const std::span<const SourceKind> in_order(all_kinds.data(), 3);
     std::vector<SourceKind> candidates(in_order.begin(), in_order.end());
     if (forced)
@@ -68,7 +72,7 @@ ChosenSource choose_source(const std::string& interface, std::optional<SourceKin
     std::vector<std::string> refusals;
     for (const SourceKind kind : candidates) {
         try {
-            ChosenSource chosen{open_source(interface, kind, folders), ""};
+            ChosenSource chosen{open_source(interface, kind, folders, ebpf), ""};
             chosen.reason = forced                     ? "asked for"
                             : !refusals.empty()        ? fmt::format("{}", fmt::join(refusals, "; "))
                             : kind == SourceKind::rdma ? "an RDMA port"

@@ -3,6 +3,7 @@
 #include "collectors/counter_source.hpp"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -12,7 +13,7 @@
 /// Which source reads an interface.
 namespace collectors {
 
-enum class SourceKind { sysfs, procfs, rtnetlink, rdma };
+enum class SourceKind { sysfs, procfs, rtnetlink, rdma, ebpf };
 
 std::string_view to_text(SourceKind kind);
 /// Throws std::invalid_argument that lists the kinds.
@@ -35,10 +36,14 @@ struct ChosenSource {
     std::string reason; ///< for the sidecar: why this one
 };
 
+/// Opens the eBPF source of an interface; empty where a program is without it.
+using OpenEbpf = std::function<std::unique_ptr<CounterSource>(const std::string& interface)>;
+
 /// Opens the counters of an interface of the calling thread's network namespace. An RDMA port (DEVICE/PORT)
 /// has one source. Otherwise, in this order, the first that works: sysfs (cheap, no lock), procfs (no lock),
-/// rtnetlink (waits for whoever changes interfaces). `forced` allows one only. Throws NoSource.
+/// rtnetlink (waits for whoever changes interfaces). `forced` allows one only; ebpf, which puts programs in
+/// the way of the packets and counts on another side of the queue, is never taken otherwise. Throws NoSource.
 ChosenSource choose_source(const std::string& interface, std::optional<SourceKind> forced = std::nullopt,
-                           const SourceFolders& folders = {});
+                           const SourceFolders& folders = {}, const OpenEbpf& ebpf = {});
 
 } // namespace collectors

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::int64_t pure_sleep_from_ns = std::chrono::nanoseconds(sleeping_from).count();
 constexpr std::int64_t longest_spin_ns = 100'000;
+constexpr std::int64_t pure_spin_up_to_ns = 50'000;
 constexpr std::int64_t longest_sleep_ns = 50'000'000; // so that a stop is noticed
 
 void sleep_until(std::int64_t deadline_ns) noexcept {
@@ -36,8 +37,12 @@ std::int64_t median_wake_up_lateness() {
 TickClock::TickClock(std::int64_t interval_ns) {
     // The default slack of 50 us would make every wake-up late by that much.
     ::prctl(PR_SET_TIMERSLACK, 1UL);
-    if (interval_ns < pure_sleep_from_ns)
-        spin_ns_ = std::min({median_wake_up_lateness(), interval_ns / 8, longest_spin_ns});
+    if (interval_ns >= pure_sleep_from_ns)
+        return;
+    const std::int64_t lateness = median_wake_up_lateness();
+    spin_ns_ = interval_ns <= pure_spin_up_to_ns && lateness > interval_ns / 2
+                   ? interval_ns
+                   : std::min({lateness, interval_ns / 8, longest_spin_ns});
 }
 
 bool TickClock::wait_until(std::int64_t deadline_ns, const std::stop_token& stop) const noexcept {

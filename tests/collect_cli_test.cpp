@@ -186,7 +186,7 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
     const std::vector<Mistake> mistakes{
         {{"record", "--iface", "eth9", "--out", path}, "no interface eth9 on host"},
         {{"record", "--iface", "lo,wlan*", "--out", path}, "no interface wlan* on host"},
-        {{"record", "--iface", "lo", "--out", path, "--source", "ebpf"}, "--source: 'ebpf' is none of"},
+        {{"record", "--iface", "lo", "--out", path, "--source", "xdp"}, "--source: 'xdp' is none of"},
         {{"record", "--iface", "lo", "--out", path, "--source", "rdma"}, "lo is no RDMA port"},
         {{"record", "--iface", "lo", "--out", "/nowhere/trace.csv"}, "/nowhere/trace.csv: No such file"},
         {{"record", "--iface", "lo", "--out", path, "--interval", "500"}, "--interval: '500': has no unit"},

@@ -2,6 +2,7 @@
 
 #include "collectors/burstiness.hpp"
 #include "collectors/sampling_thread.hpp"
+#include "collectors/tick_clock.hpp"
 #include "collectors/trace_quality.hpp"
 
 #include <atomic>
@@ -42,6 +43,14 @@ TEST_CASE("ticks after the last sample that was asked for are not missed", "[sam
         record(fake([](std::uint64_t n) { return bytes(n, n); }), options, 150ms);
     CHECK(trace.samples.size() == 3);
     CHECK(report.missed <= static_cast<std::uint64_t>(trace.samples.back().t_ns / 1'000'000)); // before it
+}
+
+TEST_CASE("an interval that a wake-up would miss is spun through, a longer one for an eighth at most",
+          "[sampler]") {
+    const std::int64_t shortest = TickClock(20'000).spin_ns();
+    CHECK((shortest == 20'000 || shortest <= 20'000 / 8)); // where a wake-up takes less than 10 us
+    CHECK(TickClock(51'000).spin_ns() <= 51'000 / 8);
+    CHECK(TickClock(1'000'000).spin_ns() == 0);
 }
 
 TEST_CASE("SCHED_FIFO is refused where the sampler spins", "[sampler]") {

@@ -158,7 +158,22 @@ TEST_CASE("a source that was asked for is taken or refused, never replaced", "[s
         CHECK(chosen.reason == "asked for");
         CHECK(chosen.source->read().error == 0);
     }
-    CHECK_THROWS_WITH(parse_source_kind("ebpf"), Catch::Contains("sysfs, procfs, rtnetlink, rdma"));
+    CHECK_THROWS_WITH(parse_source_kind("xdp"), Catch::Contains("sysfs, procfs, rtnetlink, rdma, ebpf"));
+}
+
+TEST_CASE("ebpf is taken when it is asked for, and never otherwise", "[source]") {
+    CHECK(parse_source_kind("ebpf") == SourceKind::ebpf);
+    int opened = 0;
+    const OpenEbpf ebpf = [&](const std::string& interface) {
+        ++opened;
+        return std::make_unique<NetlinkCounters>(interface);
+    };
+    CHECK(choose_source("lo", SourceKind::ebpf, {}, ebpf).reason == "asked for");
+    CHECK(opened == 1);
+    CHECK_THROWS_AS(choose_source("none7", std::nullopt, {}, ebpf), NoSource);
+    CHECK(opened == 1);
+    CHECK_THROWS_WITH(choose_source("lo", SourceKind::ebpf),
+                      Catch::Contains("only gradburst-collect has it"));
 }
 
 TEST_CASE("all sources count what sysfs counts", "[source]") {
