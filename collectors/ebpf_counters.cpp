@@ -134,10 +134,10 @@ public:
     std::string byte_unit() const override {
         return fmt::format(
             "{}; a super-packet of GSO or GRO counts one header, also where the device splits it "
-            "and counts more (about 4.4 % below the wire at MTU 1500)",
+            "and counts more",
             is_loopback_ ? "skb->len less 14: device bytes without a link layer header"
                          : "skb->len: bytes with the Ethernet header, without FCS and without a "
-                           "VLAN tag that the device adds");
+                           "VLAN tag that the device adds (about 4.4 % below the wire at MTU 1500)");
     }
 
     std::string side() const override {
