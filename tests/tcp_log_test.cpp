@@ -15,7 +15,7 @@ using namespace generator;
 namespace {
 
 /// Rank 3 sent two buckets to rank 0 and one to rank 1; its kernel is old and knows little.
-TcpLog log() {
+TcpLog rank_log() {
     TcpLog result;
     result.rank = 3;
     TcpInfo info;
@@ -95,7 +95,7 @@ TEST_CASE("counters become differences, across the end of their 32 bits too; lev
 }
 
 TEST_CASE("tcp.csv has a line per bucket and connection; what is not known is empty", "[tcp]") {
-    const std::string lines = tcp_lines(log());
+    const std::string lines = tcp_lines(rank_log());
     CHECK(tcp_csv({lines, ""}) ==
           "rank,iteration,bucket,peer,lane,rtt_us,min_rtt_us,cwnd_segments,delivery_rate_bytes_per_second,"
           "retransmitted_segments,delivered_segments,ecn_marked_segments,acked_bytes,busy_us,"
@@ -106,7 +106,7 @@ TEST_CASE("tcp.csv has a line per bucket and connection; what is not known is em
 }
 
 TEST_CASE("a log survives the way to rank 0", "[tcp]") {
-    TcpLog sent = log();
+    TcpLog sent = rank_log();
     CHECK(parse_tcp_lines(tcp_lines(sent)) == sent);
     sent.records[0].info.acked_bytes = std::numeric_limits<std::int64_t>::max();
     sent.records[0].iteration = std::numeric_limits<std::uint32_t>::max();
@@ -120,9 +120,9 @@ TEST_CASE("a log survives the way to rank 0", "[tcp]") {
 TEST_CASE("the summary adds counters, names the worst and takes shares of the busy time", "[tcp]") {
     TcpLog quiet;
     quiet.rank = 1;
-    quiet.records = {{1, 0, 3, 0, log().records[0].info}};
+    quiet.records = {{1, 0, 3, 0, rank_log().records[0].info}};
     quiet.records[0].info.min_rtt_us = 60;
-    const auto result = tcp_result({quiet, log()}, 1);
+    const auto result = tcp_result({quiet, rank_log()}, 1);
     REQUIRE(result);
     CHECK(result->records == 4);
     CHECK(result->retransmitted_segments == 2 + 2 + 5);
