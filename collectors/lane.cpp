@@ -6,7 +6,9 @@
 #include "collectors/tick_clock.hpp"
 
 #include <algorithm>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
 #include <utility>
 
 namespace collectors {
@@ -15,6 +17,22 @@ namespace {
 
 constexpr std::int64_t write_every_ns = 100'000'000;
 constexpr int most_failures_in_a_row = 10;
+
+/// A sleeper that wakes at once when it is asked to stop: a run that ends does not wait for it.
+class Sleeper {
+public:
+    /// False if it was.
+    bool sleep_until(std::int64_t deadline_ns, const std::stop_token& stop) {
+        const std::chrono::steady_clock::time_point deadline{std::chrono::nanoseconds(deadline_ns)};
+        std::unique_lock lock(mutex_);
+        stopped_.wait_until(lock, stop, deadline, [] { return false; });
+        return !stop.stop_requested();
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable_any stopped_;
+};
 
 } // namespace
 
@@ -57,7 +75,7 @@ void Lane::for_each_file(Action action) {
 }
 
 void Lane::run(const std::stop_token& stop) {
-    const TickClock clock(interval_.count());
+    Sleeper sleeper;
     const std::int64_t begin = clock_ns();
     const std::int64_t cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     std::int64_t next_write = start_ns_ + write_every_ns;
@@ -65,7 +83,7 @@ void Lane::run(const std::stop_token& stop) {
     bool running = true;
     for (std::int64_t tick = 0; running && failures < most_failures_in_a_row;
          tick = (clock_ns() - start_ns_) / interval_.count() + 1) {
-        running = clock.wait_until(start_ns_ + tick * interval_.count(), stop);
+        running = sleeper.sleep_until(start_ns_ + tick * interval_.count(), stop);
         failures = read_(files_) ? 0 : failures + 1;
         if (const std::int64_t now = clock_ns(); now >= next_write) {
             for_each_file([](LaneFile& file) { file.write(); });

@@ -179,14 +179,14 @@ private:
         return verified_payload(rank(), control_.world_size(), workload_);
     }
 
-    EngineSettings engine_settings(const Clock::time_point& start, Progress* progress, TcpLog& tcp_log) {
+    EngineSettings engine_settings(const Clock::time_point& start, Progress* progress) {
         EngineSettings settings;
         settings.rank = rank();
         settings.world_size = control_.world_size();
         settings.stop_descriptor = stop_.descriptor();
         settings.stop_signal = [this] { return stop_.signal(); };
         if (record_.profile.sampling.tcp_info)
-            settings.tcp_log = &tcp_log;
+            settings.tcp_log = &tcp_log_;
         if (progress != nullptr)
             settings.on_iteration = [progress](const IterationRecord& record) { progress->show(record); };
         const RunSettings& run = record_.profile.run;
@@ -211,9 +211,9 @@ private:
             progress.emplace(record_.profile.run.iterations, record_.profile.run.duration);
         payload_ = payload();
         Clock::time_point start;
-        engine_ = std::make_unique<Engine>(
-            context_, record_.profile, workload_, std::move(connections), record_.endpoints, *payload_,
-            engine_settings(start, progress ? &*progress : nullptr, report.tcp));
+        engine_ = std::make_unique<Engine>(context_, record_.profile, workload_, std::move(connections),
+                                           record_.endpoints, *payload_,
+                                           engine_settings(start, progress ? &*progress : nullptr));
         report.congestion_control = engine_->congestion_control();
         report.clock = control_.measure_clock_offset();
         start = control_.agree_on_start(report.clock, start_delay);
@@ -239,6 +239,8 @@ private:
         report.cpu_seconds = cpu_seconds() - cpu_before;
         report.traffic_seconds = collectors::in_seconds(Clock::now() - start);
         keep_traces(report);
+        report.tcp_lines = tcp_lines(tcp_log_);
+        report.tcp_left_out_from = tcp_log_.left_out_from;
         return report;
     }
 
@@ -339,6 +341,7 @@ private:
     std::optional<SwitchSampling> switch_sampling_; ///< on rank 0 of a testbed
     std::vector<SwitchPortTrace> switch_traces_;
     std::unique_ptr<Payload> payload_;
+    TcpLog tcp_log_;
     std::unique_ptr<Engine> engine_;
     std::vector<std::optional<RankReport>> reports_; ///< on rank 0, of all
     std::future<RunRecord> metrics_;                 ///< on rank 0, while they are computed

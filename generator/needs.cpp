@@ -19,8 +19,8 @@ namespace {
 // 13 + 13 + 1 digits. A line of timeline.csv has twelve: of a run of minutes about 110 characters.
 constexpr Estimate trace_line{12, 56};
 constexpr Estimate timeline_line{40, 120};
-constexpr Estimate slow_line{30, 90};   // fifteen numbers, most of them 0 on a good network
-constexpr std::uint64_t tcp_line = 110; // sixteen numbers; as long on its way to rank 0
+constexpr Estimate slow_line{30, 90};  // fifteen numbers, most of them 0 on a good network
+constexpr std::uint64_t tcp_line = 75; // sixteen numbers; as long on its way to rank 0
 constexpr std::uint64_t record_bytes = sizeof(std::int64_t) * 9; // a bucket in memory
 constexpr std::uint64_t record_text = 100;                       // and on its way to rank 0
 

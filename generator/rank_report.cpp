@@ -16,15 +16,17 @@ std::string take(std::string_view& text, const nlohmann::json& bytes) {
 
 } // namespace
 
-// A line of JSON, and behind it the timeline, the TCP log and the traces, which may be long, as they are.
+// A line of JSON, and behind it the timeline, the lines of tcp.csv and the traces, which may be long, as they
+// are.
 
 std::string serialize(const RankReport& report) {
     std::string behind = serialize(report.timeline);
     nlohmann::json json;
     json["timeline_bytes"] = behind.size();
-    const std::string tcp = serialize(report.tcp);
-    json["tcp_bytes"] = tcp.size();
-    behind += tcp;
+    json["tcp_bytes"] = report.tcp_lines.size();
+    json["tcp_left_out_from"] =
+        report.tcp_left_out_from ? nlohmann::json(*report.tcp_left_out_from) : nlohmann::json();
+    behind += report.tcp_lines;
     json["status"] = static_cast<int>(report.status);
     json["error"] = report.error;
     json["lost_peer"] = report.lost_peer.value_or(-1);
@@ -55,7 +57,9 @@ RankReport parse_rank_report(const std::string& text) {
     std::string_view behind = std::string_view(text).substr(header_end + 1);
     RankReport report;
     report.timeline = parse_timeline(take(behind, json.at("timeline_bytes")));
-    report.tcp = parse_tcp_log(take(behind, json.at("tcp_bytes")));
+    report.tcp_lines = take(behind, json.at("tcp_bytes"));
+    if (const auto& iteration = json.at("tcp_left_out_from"); !iteration.is_null())
+        report.tcp_left_out_from = iteration.get<std::uint32_t>();
     report.status = static_cast<RunStatus>(json.at("status").get<int>());
     report.error = json.at("error");
     if (const int peer = json.at("lost_peer"); peer >= 0)

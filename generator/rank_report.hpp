@@ -1,9 +1,9 @@
 #pragma once
 
 #include "generator/run_record.hpp"
-#include "generator/tcp_log.hpp"
 #include "generator/timeline.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,7 +22,8 @@ struct RecordedTrace {
 /// How the run ended on one rank; travels to rank 0.
 struct RankReport {
     Timeline timeline;
-    TcpLog tcp; ///< empty unless the profile asks for it
+    std::string tcp_lines;                          ///< of tcp.csv; none unless the profile asks for them
+    std::optional<std::uint32_t> tcp_left_out_from; ///< see TcpLog
     RunStatus status = RunStatus::complete;
     std::string error;
     std::optional<int> lost_peer; ///< that is the error: this peer left, and knows better why

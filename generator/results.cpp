@@ -28,11 +28,19 @@ std::vector<Timeline> timelines_of(const std::vector<std::optional<RankReport>>&
     return timelines;
 }
 
+std::string tcp_csv_of(const std::vector<std::optional<RankReport>>& reports) {
+    std::vector<std::string_view> lines;
+    for (const std::optional<RankReport>& report : reports)
+        if (report)
+            lines.push_back(report->tcp_lines);
+    return tcp_csv(lines);
+}
+
 std::vector<TcpLog> tcp_logs_of(const std::vector<std::optional<RankReport>>& reports) {
     std::vector<TcpLog> logs;
     for (const std::optional<RankReport>& report : reports)
         if (report)
-            logs.push_back(report->tcp);
+            logs.push_back(parse_tcp_lines(report->tcp_lines));
     return logs;
 }
 
@@ -81,8 +89,8 @@ void warn_of_disturbance(RunRecord& record) {
 void warn_of_full_tcp_log(RunRecord& record, const std::vector<std::optional<RankReport>>& reports) {
     std::optional<std::uint32_t> from;
     for (const std::optional<RankReport>& report : reports)
-        if (report && report->tcp.left_out_from)
-            from = std::min(from.value_or(*report->tcp.left_out_from), *report->tcp.left_out_from);
+        if (report && report->tcp_left_out_from)
+            from = std::min(from.value_or(*report->tcp_left_out_from), *report->tcp_left_out_from);
     if (from)
         record.warnings.push_back(fmt::format("TCP.CSV ENDS EARLY: a rank keeps {} lines; iterations from {} "
                                               "on are not all in it, nor in the figures of tcp",
@@ -299,9 +307,9 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
 void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
                     const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
                     const RunDirectory& directory) {
-    record.tcp = tcp_result(tcp_logs_of(reports), record.profile.run.warmup);
     add_slow_lanes(record, reports, directory);
     try {
+        record.tcp = tcp_result(tcp_logs_of(reports), record.profile.run.warmup);
         const std::vector<Timeline> timelines = timelines_of(reports);
         record.interfaces =
             interface_results(traces_of(record, reports, directory), timelines, workload, record.statistics,
@@ -339,7 +347,7 @@ std::vector<std::string> keep(const RunRecord& record, const std::vector<std::op
           unwritten);
     write(directory, "timeline.csv", timeline_csv(timelines_of(reports)), unwritten);
     if (record.profile.sampling.tcp_info)
-        write(directory, "tcp.csv", tcp_csv(tcp_logs_of(reports)), unwritten);
+        write(directory, "tcp.csv", tcp_csv_of(reports), unwritten);
     keep_remote_traces(reports, directory, unwritten);
     return unwritten;
 }

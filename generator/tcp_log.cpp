@@ -2,15 +2,16 @@
 
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <stdexcept>
-
-#include <fmt/compile.h>
 
 namespace generator {
 namespace {
 
-constexpr std::size_t usual_line = 110; // bytes
+constexpr std::string_view header =
+    "rank,iteration,bucket,peer,lane,rtt_us,min_rtt_us,cwnd_segments,delivery_rate_bytes_per_second,"
+    "retransmitted_segments,delivered_segments,ecn_marked_segments,acked_bytes,busy_us,receiver_limited_us,"
+    "send_buffer_limited_us\n";
+constexpr std::size_t usual_line = 75; // bytes
 
 /// In the order of the columns.
 constexpr std::array<std::int64_t TcpInfo::*, 11> info_columns{
@@ -27,74 +28,80 @@ constexpr std::array<std::int64_t TcpInfo::*, 11> info_columns{
     &TcpInfo::send_buffer_limited_us,
 };
 
-/// Reads the next number; numbers are separated by one space.
+/// A line while it is written: room for sixteen numbers of 64 bits.
+class LineText {
+public:
+    /// Nothing but the comma for a negative one.
+    void add(std::int64_t value) {
+        if (end_ != text_.data())
+            *end_++ = ',';
+        if (value >= 0)
+            end_ = std::to_chars(end_, text_.data() + text_.size(), value).ptr;
+    }
+    std::string_view finish() {
+        *end_++ = '\n';
+        return {text_.data(), static_cast<std::size_t>(end_ - text_.data())};
+    }
+
+private:
+    std::array<char, (5 + info_columns.size()) * 21> text_;
+    char* end_ = text_.data();
+};
+
+/// Takes the next number of a line and what is behind it, a comma or the line's end; -1 where there is none.
 std::int64_t take_number(std::string_view& text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{})
-        throw std::invalid_argument("tcp log: a number is missing");
+    std::int64_t value = -1;
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), value).ptr;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (!text.empty())
-        text.remove_prefix(1);
+    if (text.empty() || (text[0] != ',' && text[0] != '\n'))
+        throw std::invalid_argument("tcp log: a line is cut off, or holds what is no number");
+    text.remove_prefix(1);
     return value;
 }
 
 } // namespace
 
-std::string tcp_csv(const std::vector<TcpLog>& logs) {
-    std::size_t lines = 2;
-    for (const TcpLog& log : logs)
-        lines += log.records.size();
-    std::string csv = "rank,iteration,bucket,peer,lane,rtt_us,min_rtt_us,cwnd_segments,"
-                      "delivery_rate_bytes_per_second,retransmitted_segments,delivered_segments,"
-                      "ecn_marked_segments,acked_bytes,busy_us,receiver_limited_us,send_buffer_limited_us\n";
-    csv.reserve(lines * usual_line);
-    const auto out = std::back_inserter(csv);
-    for (const TcpLog& log : logs)
-        for (const TcpRecord& r : log.records) {
-            fmt::format_to(out, FMT_COMPILE("{},{},{},{},{}"), log.rank, r.iteration, r.bucket, r.peer,
-                           r.lane);
-            for (const auto column : info_columns)
-                if (const std::int64_t value = r.info.*column; value >= 0)
-                    fmt::format_to(out, FMT_COMPILE(",{}"), value);
-                else
-                    csv += ',';
-            csv += '\n';
-        }
-    return csv;
-}
-
-std::string serialize(const TcpLog& log) {
-    std::string text;
-    text.reserve((log.records.size() + 1) * usual_line);
-    const auto out = std::back_inserter(text);
-    fmt::format_to(out, FMT_COMPILE("{} {} {}"), log.rank,
-                   log.left_out_from ? std::int64_t{*log.left_out_from} : -1, log.records.size());
+std::string tcp_lines(const TcpLog& log) {
+    std::string lines;
+    lines.reserve(log.records.size() * usual_line);
     for (const TcpRecord& r : log.records) {
-        fmt::format_to(out, FMT_COMPILE(" {} {} {} {}"), r.iteration, r.bucket, r.peer, r.lane);
+        LineText line;
+        for (const std::int64_t number : {std::int64_t{log.rank}, std::int64_t{r.iteration},
+                                          std::int64_t{r.bucket}, std::int64_t{r.peer}, std::int64_t{r.lane}})
+            line.add(number);
         for (const auto column : info_columns)
-            fmt::format_to(out, FMT_COMPILE(" {}"), r.info.*column);
+            line.add(r.info.*column);
+        lines += line.finish();
     }
-    return text;
+    return lines;
 }
 
-TcpLog parse_tcp_log(std::string_view text) {
+TcpLog parse_tcp_lines(std::string_view lines) {
     TcpLog log;
-    log.rank = static_cast<int>(take_number(text));
-    if (const std::int64_t iteration = take_number(text); iteration >= 0)
-        log.left_out_from = static_cast<std::uint32_t>(iteration);
-    const std::int64_t records = take_number(text);
-    for (std::int64_t i = 0; i < records; ++i) {
+    while (!lines.empty()) {
         TcpRecord r;
-        r.iteration = static_cast<std::uint32_t>(take_number(text));
-        r.bucket = static_cast<std::uint32_t>(take_number(text));
-        r.peer = static_cast<int>(take_number(text));
-        r.lane = static_cast<std::uint32_t>(take_number(text));
+        log.rank = static_cast<int>(take_number(lines));
+        r.iteration = static_cast<std::uint32_t>(take_number(lines));
+        r.bucket = static_cast<std::uint32_t>(take_number(lines));
+        r.peer = static_cast<int>(take_number(lines));
+        r.lane = static_cast<std::uint32_t>(take_number(lines));
         for (const auto column : info_columns)
-            r.info.*column = take_number(text);
+            r.info.*column = take_number(lines);
         log.records.push_back(r);
     }
     return log;
+}
+
+std::string tcp_csv(const std::vector<std::string_view>& lines_of_ranks) {
+    std::size_t bytes = header.size();
+    for (const std::string_view lines : lines_of_ranks)
+        bytes += lines.size();
+    std::string csv;
+    csv.reserve(bytes);
+    csv += header;
+    for (const std::string_view lines : lines_of_ranks)
+        csv += lines;
+    return csv;
 }
 
 } // namespace generator

@@ -36,12 +36,13 @@ struct TcpLog {
     bool operator==(const TcpLog&) const = default;
 };
 
-/// tcp.csv of all ranks, one line per bucket and connection on which the rank sends; what the kernel does not
-/// tell is empty.
-std::string tcp_csv(const std::vector<TcpLog>& logs);
+/// The lines of one rank in tcp.csv, one per record; what the kernel does not tell is empty. So they travel
+/// to rank 0, which has no time to format those of all ranks when a run is stopped.
+std::string tcp_lines(const TcpLog& log);
+/// Throws std::invalid_argument.
+TcpLog parse_tcp_lines(std::string_view lines);
 
-/// Logs travel to rank 0 as text: space-separated numbers. `parse_tcp_log` throws std::invalid_argument.
-std::string serialize(const TcpLog& log);
-TcpLog parse_tcp_log(std::string_view text);
+/// tcp.csv: a header, and the lines of all ranks.
+std::string tcp_csv(const std::vector<std::string_view>& lines_of_ranks);
 
 } // namespace generator

@@ -19,13 +19,15 @@ trap 'rm -rf "$work"' EXIT
   { echo "skipped: no namespaces: $(tail -1 "$work/probe")"; exit 77; }
 
 failures=0
+# Each rank in a folder of its own, as on hosts that share no files: what they recorded has to come to rank 0.
+apart='mkdir -p "$0.$OMPI_COMM_WORLD_RANK" && cd "$0.$OMPI_COMM_WORLD_RANK" && exec "$@"'
 run() { # NAME TESTBED_OPTION... -- GRADBURST_ARGUMENT...
   local out=$work/$1 options=()
   shift
   while [[ $1 != -- ]]; do options+=("$1"); shift; done
   shift
-  (cd "$work" && "$testbed" run --name "$name" --hosts 4 --rate 1gbit "${options[@]}" -- "$gradburst" "$@" \
-    --line-rate 1Gbit --iface eth0 --iterations 6 --scale-time 0.3 --out "$out") >"$out.txt" 2>&1 || {
+  (cd "$work" && "$testbed" run --name "$name" --hosts 4 --rate 1gbit "${options[@]}" -- \
+    bash -c "$apart" "$out" "$gradburst" "$@" --line-rate 1Gbit --iface eth0 --iterations 6 --scale-time 0.3 --out run) >"$out.txt" 2>&1 || {
     echo "FAILED: the run $out ends well" >&2
     cat "$out.txt" >&2
     failures=$((failures + 1))
@@ -41,12 +43,12 @@ run short-queue --queue 256k -- resnet50-server --service incast
 # what comes in at 125 bytes/us while the timer of the port's shaper is late. 150,000 bytes allow it 0.65 ms (103 and 115 kB were
 # seen once each in 40 runs), and stay far below what three senders pile up.
 python3 - "$work" <<'PYTHON' || failures=$((failures + 1))
-import csv, json, sys
+import csv, glob, json, sys
 
 work = sys.argv[1]
 alone = 150_000
 runs = ("ring", "sequenced", "incast", "short-queue")
-records = {run: json.load(open(f"{work}/{run}/run.json")) for run in runs}
+records = {run: json.load(open(f"{work}/{run}.0/run/run.json")) for run in runs}
 ports = {run: records[run]["switch_ports"] for run in runs}
 failures = 0
 for run in runs:
@@ -76,13 +78,15 @@ check("incast: the server's port queues far more", server["incast"]["max_backlog
 check("incast into a queue of 256k: the port drops", server["short-queue"]["drops"] > 0)
 
 def resent(run):
-    return sum(int(row["retransmitted_segments"]) for row in csv.DictReader(open(f"{work}/{run}/tcp.csv")))
+    return sum(int(row["retransmitted_segments"]) for row in csv.DictReader(open(f"{work}/{run}.0/run/tcp.csv")))
 def counted(run, column): # by the kernels of the hosts
     return sum(lane[column] for lane in records[run]["slow_lane"])
 for run in runs:
     print(f"{run:12} retransmits on the ranks' connections {resent(run)}, of the hosts {counted(run, 'tcp_retransmits')}; "
           f"drops in the hosts' queues {counted(run, 'queue_drops')}")
-    check(f"{run}: every host has its slow lane", len(records[run]["slow_lane"]) == 4)
+    check(f"{run}: every host's slow lane has come to rank 0",
+          len(records[run]["slow_lane"]) == 4 and len(glob.glob(f"{work}/{run}.0/run/nic/*.eth0.slow.json")) == 4)
+    check(f"{run}: they were written where the hosts are", len(glob.glob(f"{work}/{run}.3/run/nic/*.eth0.slow.csv")) == 1)
     check(f"{run}: a rank's connections are part of its host's", resent(run) <= counted(run, "tcp_retransmits"))
     check(f"{run}: run.json sums tcp.csv up", resent(run) == records[run]["tcp"]["retransmitted_segments"])
 check("ring: each rank, bucket and iteration has its connection", records["ring"]["tcp"]["records"] == 4 * 6)

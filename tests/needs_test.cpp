@@ -39,7 +39,7 @@ TEST_CASE("disk takes a line per sample and interface, ten a second of its slow 
     CHECK(needs.iterations == 600);
     // 600 x 100 ms = 60 s; 2,000 samples a second and interface; 600 x 8 lines of the timeline, and as
     // many of tcp.csv, for a rank of a ring sends on one connection.
-    CHECK(needs.disk.likely == 60 * 2000 * 2 * 56 + 60 * 10 * 2 * 90 + 600 * 8 * (120 + 110));
+    CHECK(needs.disk.likely == 60 * 2000 * 2 * 56 + 60 * 10 * 2 * 90 + 600 * 8 * (120 + 75));
     CHECK(needs.disk.least == 60 * 2000 * 2 * 12 + 60 * 10 * 2 * 30 + 600 * 8 * 40);
 }
 
@@ -47,7 +47,7 @@ TEST_CASE("a run with a duration ends by it", "[needs]") {
     const Placement two{.world_size = 2, .ranks_per_host = 1, .interfaces = 2};
     const Needs hour = needs_of(R"({"duration": "1h"})", two);
     CHECK(hour.iterations == 36'001); // 3,600 s / 100 ms, and the one in which it ends
-    CHECK(hour.disk.likely == 3600ULL * 2 * (2000 * 56 + 10 * 90) + 36'001ULL * 2 * (120 + 110));
+    CHECK(hour.disk.likely == 3600ULL * 2 * (2000 * 56 + 10 * 90) + 36'001ULL * 2 * (120 + 75));
     CHECK(hour.disk.least ==
           3600ULL * 2 * (2000 * 12 + 10 * 30) + 2 * 40); // a slow network may leave one iteration
     CHECK(needs_of(R"({"duration": "1h", "iterations": 10})", two).iterations == 10);
@@ -58,7 +58,7 @@ TEST_CASE("a slow network makes fewer iterations of a duration likely", "[needs]
     const Needs fast = needs_of(R"({"duration": "100s"})", two);
     two.line_rate = BitRate{32'000'000}; // 4 MB take a second
     const Needs slow = needs_of(R"({"duration": "100s"})", two);
-    CHECK(fast.disk.likely - slow.disk.likely == (1001 - 101) * 2 * (120 + 110));
+    CHECK(fast.disk.likely - slow.disk.likely == (1001 - 101) * 2 * (120 + 75));
     CHECK(slow.iterations == fast.iterations);
 }
 
@@ -74,12 +74,12 @@ TEST_CASE("connections take lines of tcp.csv only where they are asked, and so m
     };
     const std::string off = R"(, "sampling": {"tcp_info": false})";
     const std::string ring = R"("collective": {"channels": 2}, "run": {"iterations": 100})";
-    CHECK(disk(ring, 4) - disk(ring + off, 4) == 100 * 4 * 2 * 110);
+    CHECK(disk(ring, 4) - disk(ring + off, 4) == 100 * 4 * 2 * 75);
     // The server sends to three workers, each of them to the server.
     const std::string server = R"("collective": {"algorithm": "server"}, "run": {"iterations": 100})";
-    CHECK(disk(server, 4) - disk(server + off, 4) == 100 * (3 + 3) * 110);
+    CHECK(disk(server, 4) - disk(server + off, 4) == 100 * (3 + 3) * 75);
     const std::string longest = R"("run": {"iterations": 1000000000})";
-    CHECK(disk(longest, 2) - disk(longest + off, 2) == 2ULL * 262'144 * 110);
+    CHECK(disk(longest, 2) - disk(longest + off, 2) == 2ULL * 262'144 * 75);
     CHECK(disk(ring, 1) == disk(ring + off, 1)); // nobody to send to
 }
 

@@ -1,6 +1,7 @@
 #include "collectors/slow_lane.hpp"
 
 #include "collectors/link_statistics.hpp"
+#include "collectors/monotonic_clock.hpp"
 #include "collectors/tcp_statistics.hpp"
 
 #include <array>
@@ -49,6 +50,22 @@ TEST_CASE("what the kernel does not tell is not known, never 0", "[slow]") {
     CHECK(links[0]);
     CHECK_FALSE(links[1]);
     CHECK_FALSE(LinkReader({"none7"}).read(std::span(links).first(1)));
+}
+
+TEST_CASE("a lane that is asked to stop does not sleep on until its next reading", "[slow]") {
+    const tests::FakeSysfs folder;
+    const tests::fs::path path = folder.root() / "long.csv";
+    Lane::Files files;
+    static constexpr LaneColumn column{"t_ns", "ns", "when"};
+    files.emplace_back(path, LaneInfo{"test/1", "lo", {}, std::span(&column, 1), 0, 0}, false);
+    const std::int64_t start_ns = clock_ns();
+    Lane lane(std::move(files), 1h, start_ns, [&](Lane::Files& lanes) {
+        lanes.front().add(std::array{clock_ns() - start_ns});
+        return true;
+    });
+    const LaneReport report = lane.stop();
+    CHECK(report.files.at(0).samples >= 1); // the last reading is taken
+    CHECK(std::chrono::nanoseconds(clock_ns() - start_ns) < 60s);
 }
 
 TEST_CASE("the slow lane writes a file beside the trace, and its totals are what the counters rose by",
