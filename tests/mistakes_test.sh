@@ -68,10 +68,11 @@ PYTHON
 
 full_disk() {
   ((EUID == 0)) && unshare -m true 2>/dev/null || { echo "skipped: a full disk needs root"; return; }
-  # Whoever shares the disk fills it while the run of 3 s is on.
+  # Whoever shares the disk fills it while the run of 3 s is on, once there are samples in the trace.
   check "a disk that fills up ends the run with an error" exits_with 1 unshare -m bash -c '
     mkdir disk && mount -t tmpfs -o size=4m tmpfs disk || exit 99
-    { sleep 1.5; head -c 4M /dev/zero >disk/other 2>/dev/null; } &
+    { for ((i = 0; i < 400; i++)); do grep -q "^[0-9]" disk/run/nic/*.lo.csv 2>/dev/null && break; sleep 0.05; done
+      head -c 4M /dev/zero >disk/other 2>/dev/null; } &
     "$@"; code=$?; rm -f disk/other; cp -r disk disk-copy; exit $code' - \
     "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 150 --interval 100us --out "$work/disk/run"
   check "it says so" grep -q "No space left on device" stderr
