@@ -278,6 +278,7 @@ CLI::App* add_export(CLI::App& app, ExportSettings& settings) {
 
 int run(int argc, char** argv) {
     CLI::App app{description};
+    app.name("gradburst-collect");
     app.footer(examples);
     app.set_version_flag("--version", "gradburst-collect " GRADBURST_VERSION " (" GRADBURST_BUILD_TYPE ")");
     app.require_subcommand(1);
