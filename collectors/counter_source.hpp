@@ -25,6 +25,8 @@ public:
     virtual Counters read() noexcept = 0;
     /// For the sidecar: "sysfs", ...
     virtual std::string name() const = 0;
+    /// The name that the interface has now; empty if that is not known. Called on another thread than `read`.
+    virtual std::string interface_name() const { return {}; }
 };
 
 } // namespace collectors

@@ -85,6 +85,7 @@ void Recording::begin(const TickGrid& grid, std::int64_t start_realtime_ns) {
     info_.start_realtime_ns = start_realtime_ns;
     info_.version = GRADBURST_VERSION;
     info_.build_type = GRADBURST_BUILD_TYPE;
+    interface_name_ = source_->interface_name();
     quality_.emplace(info_);
     try {
         writer_.begin(info_);
@@ -105,9 +106,19 @@ void Recording::drain(std::span<Sample> block) {
             if (observer_)
                 observer_(block.first(kept));
         }
+        note_name();
     } catch (const std::exception& error) {
         report_.error = error.what();
     }
+}
+
+/// An interface that is gone has no name; it may come back.
+void Recording::note_name() {
+    std::string now = source_->interface_name();
+    if (now.empty() || now == interface_name_)
+        return;
+    interface_name_ = now;
+    writer_.rename({clock_ns() - info_.start_monotonic_ns, std::move(now)});
 }
 
 void Recording::finish(const std::string& reason, const SamplerFacts& sampler) {

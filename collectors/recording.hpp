@@ -65,6 +65,7 @@ public:
     const SourceReport& report() const { return report_; }
 
 private:
+    void note_name();
     void keep(const CounterSource::Counters& counters, std::int64_t start_ns) noexcept;
 
     std::unique_ptr<CounterSource> source_;
@@ -74,7 +75,9 @@ private:
     SampleRing ring_;
     SourceReport report_; ///< samples and error belong to the writing thread, the rest to the sampling thread
 
-    std::optional<OnlineQuality> quality_; ///< of what was written; of the writing thread
+    // Of the writing thread.
+    std::optional<OnlineQuality> quality_; ///< of what was written
+    std::string interface_name_;           ///< as it was called last; empty if that is not known
 
     // Of the sampling thread.
     std::uint64_t left_;              ///< samples that the trace still takes

@@ -60,6 +60,20 @@ nlohmann::ordered_json flags() {
          "new_segment: a counter fell or the device came back; no difference may span this sample's start"}};
 }
 
+nlohmann::ordered_json renamings_json(const std::vector<Renaming>& renamings) {
+    nlohmann::ordered_json document = nlohmann::ordered_json::array();
+    for (const Renaming& renaming : renamings)
+        document.push_back({{"t_ns", renaming.t_ns}, {"name", renaming.name}});
+    return document;
+}
+
+std::vector<Renaming> renamings_of(const nlohmann::ordered_json& document) {
+    std::vector<Renaming> renamings;
+    for (const nlohmann::ordered_json& each : document)
+        renamings.push_back({each.at("t_ns"), each.at("name")});
+    return renamings;
+}
+
 nlohmann::ordered_json spread_json(const Spread& spread) {
     return {{"p50", spread.p50.count()}, {"p99", spread.p99.count()}, {"max", spread.max.count()}};
 }
@@ -124,6 +138,7 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                     {"build_type", info.build_type},
                                     {"host", info.host},
                                     {"interface", info.interface},
+                                    {"renamings", renamings_json(info.renamings)},
                                     {"driver", info.driver},
                                     {"source", info.source},
                                     {"source_reason", info.source_reason},
@@ -184,6 +199,7 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.failed = document.at("failed");
         info.complete = document.at("complete");
         info.reason = document.at("reason");
+        info.renamings = renamings_of(document.value("renamings", nlohmann::ordered_json::array()));
         info.driver = document.value("driver", "");
         info.source_reason = document.value("source_reason", "");
         info.version = document.value("version", "");

@@ -64,10 +64,19 @@ struct SamplerFacts {
     bool operator==(const SamplerFacts&) const = default;
 };
 
+/// Somebody gave the interface another name.
+struct Renaming {
+    std::int64_t t_ns = 0; ///< when it was noticed, from the start of the trace; up to 100 ms late
+    std::string name;      ///< the new one
+
+    bool operator==(const Renaming&) const = default;
+};
+
 /// What a trace says about itself; the JSON sidecar.
 struct TraceInfo {
     std::string host;
-    std::string interface;
+    std::string interface;                ///< as it was called at the start
+    std::vector<Renaming> renamings;      ///< in order
     std::string source;                   ///< "sysfs", "prediction", ...
     std::string byte_unit;                ///< what one counted byte is, e.g. "device (without FCS)"
     std::chrono::nanoseconds interval{0}; ///< asked for; 0 when the samples follow no grid (prediction)

@@ -97,6 +97,11 @@ void TraceWriter::begin(const TraceInfo& info) {
     write_sidecar(sidecar_path(path_), path_, info_);
 }
 
+void TraceWriter::rename(Renaming renaming) {
+    info_.renamings.push_back(std::move(renaming));
+    write_sidecar(sidecar_path(path_), path_, info_);
+}
+
 std::uint64_t TraceWriter::room() const {
     return options_.max_samples ? *options_.max_samples - in_part_
                                 : std::numeric_limits<std::uint64_t>::max();

@@ -46,6 +46,8 @@ public:
     void begin(const TraceInfo& info);
     /// What does not fit into a full trace is left out.
     void append(std::span<const Sample> samples);
+    /// Rewrites the sidecar: the interface has another name from now on.
+    void rename(Renaming renaming);
     /// Rewrites the sidecar with `complete` true and closes the trace.
     void finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler = {});
 
