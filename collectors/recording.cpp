@@ -121,7 +121,7 @@ void Recording::note_name() {
     writer_.rename({clock_ns() - info_.start_monotonic_ns, std::move(now)});
 }
 
-void Recording::finish(const std::string& reason, const SamplerFacts& sampler) {
+void Recording::finish(const std::string& reason, const SamplerFacts& sampler, const ClockFacts& clocks) {
     if (broken()) {
         try {
             writer_.give_up(report_.error);
@@ -131,7 +131,7 @@ void Recording::finish(const std::string& reason, const SamplerFacts& sampler) {
     }
     try {
         writer_.finish(reason, report_.missed, report_.failed,
-                       with_quality(sampler, quality_->quality(false)));
+                       with_quality(sampler, quality_->quality(false)), clocks);
     } catch (const std::exception& error) {
         report_.error = error.what();
     }

@@ -50,6 +50,8 @@ public:
     /// Reads the source once. A sample serves the tick in whose time its read began; ticks before it that no
     /// sample served are missed.
     void sample(const TickGrid& grid) noexcept;
+    /// The host was suspended since the last sample: nobody knows what passed then.
+    void note_suspend() noexcept { pending_flags_ |= SampleFlag::host_suspended | SampleFlag::new_segment; }
 
     /// Writes the sidecar of a trace that is not complete yet.
     void begin(const TickGrid& grid, std::int64_t start_realtime_ns);
@@ -60,7 +62,7 @@ public:
     /// The trace holds as many samples as it may.
     bool full() const { return writer_.full(); }
     /// Completes the sidecar, once both threads have ended.
-    void finish(const std::string& reason, const SamplerFacts& sampler);
+    void finish(const std::string& reason, const SamplerFacts& sampler, const ClockFacts& clocks);
 
     const SourceReport& report() const { return report_; }
 

@@ -140,14 +140,15 @@ void TraceWriter::write(std::span<const Sample> samples) {
     flush();
 }
 
-void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t failed,
-                         SamplerFacts sampler) {
+void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler,
+                         const ClockFacts& clocks) {
     close_part();
     info_.complete = true;
     info_.reason = std::move(reason);
     info_.missed = missed;
     info_.failed = failed;
     info_.sampler = std::move(sampler);
+    info_.clocks = clocks;
     write_sidecar(sidecar_path(path_), path_, info_);
 }
 

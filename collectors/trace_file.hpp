@@ -49,7 +49,8 @@ public:
     /// Rewrites the sidecar: the interface has another name from now on.
     void rename(Renaming renaming);
     /// Rewrites the sidecar with `complete` true and closes the trace.
-    void finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler = {});
+    void finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler = {},
+                const ClockFacts& clocks = {});
 
     /// Rewrites the sidecar of a trace that ends here for that reason, not complete.
     void give_up(std::string reason);
