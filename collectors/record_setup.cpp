@@ -5,6 +5,7 @@
 #include "collectors/rdma_counters.hpp"
 #include "collectors/sampling_thread.hpp"
 #include "collectors/slow_lane.hpp"
+#include "collectors/wrapping_counters.hpp"
 
 #include <algorithm>
 #include <set>
@@ -56,6 +57,16 @@ void check_files(const RecordSettings& settings, const std::vector<Target>& targ
                     fmt::format("create {}: File exists; choose another --out, or --overwrite to replace it",
                                 file.string()));
         }
+}
+
+/// Where the speed of the link is not known, half a round of the counter decides alone.
+std::unique_ptr<CounterSource> wrapping(std::unique_ptr<CounterSource> source,
+                                        const NetworkInterface& interface) {
+    constexpr double fastest_bits_per_second = 1.6e12;
+    const double bits_per_second =
+        interface.speed ? static_cast<double>(interface.speed->bits_per_second) : fastest_bits_per_second;
+    return std::make_unique<WrappingCounters>(
+        std::move(source), is_rdma_port(interface.name) ? rdma_word_bytes : 1, bits_per_second / 8);
 }
 
 } // namespace
@@ -128,6 +139,10 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std
             info.side = counter_side(target.interface.name);
         ChosenSource chosen = choose_source(target.interface.name, settings.source, settings.folders);
         info.source_reason = chosen.reason;
+        if (settings.counters_wrap) {
+            info.byte_unit += "; counters of 32 bits, wraps undone";
+            chosen.source = wrapping(std::move(chosen.source), target.interface);
+        }
         sources.push_back({std::move(chosen.source), target.trace_path, std::move(info)});
         if (server != nullptr)
             sources.back().observer = server->observer(sources.size() - 1);
