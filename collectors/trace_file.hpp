@@ -32,8 +32,9 @@ struct TraceFileOptions {
     bool rotate = false;       ///< go on in the next file after that many; otherwise the trace is full
 };
 
-/// Writes a trace while it is recorded. What was appended stays readable whatever happens next. Errors are
-/// std::system_error that names the file.
+/// Writes a trace while it is recorded. What was appended stays readable whatever happens next. A trace has
+/// one writer: it is locked until its writer ends, and nobody else replaces it before, with or without
+/// `overwrite`; reading it meanwhile is free. Errors are std::system_error that names the file.
 class TraceWriter {
 public:
     /// Creates the file, a CSV with its header; refuses to replace an existing one unless told to.
@@ -64,6 +65,8 @@ private:
     std::uint64_t room() const;
     void open_part();
     void close_part();
+    void lock();
+    void close_all() noexcept;
     void write(std::span<const Sample> samples);
 
     std::filesystem::path path_;
@@ -72,6 +75,7 @@ private:
     std::uint64_t in_part_ = 0; ///< samples
     std::uint64_t written_ = 0;
     int descriptor_ = -1;
+    int lock_ = -1; ///< on the first file, also while a further one is written
     BinaryEncoder encoder_;
     std::vector<char> block_;
     TraceInfo info_;

@@ -52,6 +52,20 @@ for source in sysfs procfs rtnetlink; do
   ip link set vx down && ip link set vx name va && ip link set va up
 done
 
+# Two recordings of one interface: reading disturbs nobody, but a trace has one writer.
+record first va
+"$collect" record --iface va --interval 1ms --duration 10s --no-slow-lane --out first/t.csv --overwrite >output 2>&1
+check "a second recording does not take the first one's trace, not even with --overwrite" \
+  eval "equal $? 2 && says 'somebody is recording into it'"
+mkdir -p second
+"$collect" record --iface va --interval 1ms --duration 400ms --out second/t.csv >output 2>&1
+check "a second recording of the same interface into a trace of its own works" equal $? 0
+stop
+check "and both are complete, without a failed read" eval 'for trace in first second; do
+  sidecar $trace/t.json complete true && sidecar $trace/t.json failed 0 || exit 1; done'
+"$collect" sum first/t.csv second/t.csv >output 2>&1
+check "but nobody adds them up" says 'would count twice'
+
 record returned va
 ip link del va
 sleep 0.2
