@@ -103,6 +103,9 @@ int record_command(const RecordSettings& settings) {
     const std::unique_ptr<Sampler> sampler = start_sampler(settings, targets, server.get());
     const std::unique_ptr<Lane> queues = start_queues(settings, targets);
     const std::unique_ptr<Lane> slow = start_slow(settings, targets);
+    if (settings.fifo && !sampler->scheduling().starts_with("SCHED_FIFO"))
+        fmt::print(stderr, "WARNING: SCHED_FIFO WAS REFUSED: the sampler runs as {}\n",
+                   sampler->scheduling());
     print_start(settings, targets);
     const std::string reason = wait_for_end(*sampler, signals, settings.duration);
     signals.release(); // a second signal is immediate

@@ -70,6 +70,8 @@ public:
     /// second call returns the same report.
     SamplerReport stop(const std::string& reason);
 
+    /// Policy of the sampling thread, see SamplerFacts.
+    const std::string& scheduling() const noexcept { return report_.sampler.scheduling; }
     /// True once no trace can be written any more; sampling has ended.
     bool failed() const noexcept { return all_broken_.load(); }
     /// True once every trace holds as many samples as it may.
