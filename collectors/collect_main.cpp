@@ -64,6 +64,7 @@ struct RecordOptions {
     std::string trace_path;
     std::string source;
     std::string rdma_folder = SourceFolders{}.rdma.string();
+    int counter_bits = 64;
     std::string interval = "500us";
     std::string duration;
     std::string format;
@@ -85,6 +86,7 @@ struct RecordOptions {
         if (!source.empty())
             settings.source = parsed("--source", source, parse_source_kind);
         settings.folders.rdma = rdma_folder;
+        settings.counters_wrap = counter_bits == 32;
         settings.interval = parsed_length("--interval", interval);
         if (!duration.empty())
             settings.duration = parsed_length("--duration", duration);
@@ -184,6 +186,12 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
     command
         ->add_option("--rdma-folder", options.rdma_folder,
                      "where the kernel shows RDMA ports, if /sys of the host is somewhere else")
+        ->capture_default_str();
+    command
+        ->add_option("--counter-bits", options.counter_bits,
+                     "32 declares that the counters have 32 bits and begin again at 0, as those of old "
+                     "drivers and RDMA ports; of others a fall is always a reset")
+        ->check(CLI::IsMember({32, 64}))
         ->capture_default_str();
     command
         ->add_option("--interval", options.interval,

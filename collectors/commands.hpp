@@ -23,6 +23,7 @@ struct RecordSettings {
     std::filesystem::path trace_path;    ///< with the interface in the name if there are several
     std::optional<SourceKind> source;    ///< chosen per interface if there is none
     SourceFolders folders;
+    bool counters_wrap = false; ///< they are declared to have 32 bits
     std::chrono::nanoseconds interval{std::chrono::microseconds(500)};
     std::optional<std::chrono::nanoseconds> duration; ///< until a signal if there is none
     bool overwrite = false;

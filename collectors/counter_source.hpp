@@ -29,6 +29,8 @@ public:
     /// counters of the device do; empty if it is.
     virtual std::string byte_unit() const { return {}; }
     virtual std::string side() const { return {}; }
+    /// The name that the interface has now; empty if that is not known. Called on another thread than `read`.
+    virtual std::string interface_name() const { return {}; }
 };
 
 } // namespace collectors

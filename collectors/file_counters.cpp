@@ -28,9 +28,14 @@ FileCounters::~FileCounters() {
 }
 
 int FileCounters::open() noexcept {
+    return open_files(paths_[0].c_str(), paths_[1].c_str());
+}
+
+int FileCounters::open_files(const char* rx, const char* tx) noexcept {
     close_files();
-    for (std::size_t i = 0; i < paths_.size(); ++i) {
-        descriptors_[i] = ::openat(root_, paths_[i].c_str(), O_RDONLY | O_CLOEXEC);
+    const std::array paths{rx, tx};
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        descriptors_[i] = ::openat(root_, paths[i], O_RDONLY | O_CLOEXEC);
         if (descriptors_[i] < 0) {
             const int error = errno;
             close_files();

@@ -25,6 +25,8 @@ protected:
                  const std::filesystem::path& tx, std::uint64_t unit_bytes = 1, std::uint64_t limit = 0);
 
     int open() noexcept override;
+    /// The same of other files below `root`, now.
+    int open_files(const char* rx, const char* tx) noexcept;
     int read_rx(std::uint64_t& bytes) noexcept override { return read_file(0, bytes); }
     int read_tx(std::uint64_t& bytes) noexcept override { return read_file(1, bytes); }
 

@@ -90,6 +90,17 @@ std::string missing(const std::string& name, const std::vector<NetworkInterface>
                        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
+/// Below two lines of headings, "  eth0: 1 2 ...".
+std::vector<std::string> names_in_proc() {
+    std::vector<std::string> names;
+    std::ifstream list("/proc/thread-self/net/dev");
+    std::string line;
+    for (int number = 0; std::getline(list, line); ++number)
+        if (const std::size_t end = line.rfind(": "); number >= 2 && end != std::string::npos)
+            names.push_back(line.substr(line.find_first_not_of(' '), end - line.find_first_not_of(' ')));
+    return names;
+}
+
 } // namespace
 
 NoInterface::NoInterface(const std::string& name, const std::vector<NetworkInterface>& available)
@@ -100,8 +111,9 @@ std::vector<std::string> interface_names() {
     struct if_nameindex* const all = ::if_nameindex();
     for (const struct if_nameindex* each = all; each != nullptr && each->if_index != 0; ++each)
         names.emplace_back(each->if_name);
-    if (all != nullptr)
-        ::if_freenameindex(all);
+    if (all == nullptr)
+        return names_in_proc(); // it needs rtnetlink, which a sandbox may refuse
+    ::if_freenameindex(all);
     return names;
 }
 

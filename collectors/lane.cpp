@@ -11,12 +11,13 @@
 #include <mutex>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace collectors {
 
 namespace {
 
 constexpr std::int64_t write_every_ns = 100'000'000;
-constexpr int most_failures_in_a_row = 10;
 
 /// A sleeper that wakes at once when it is asked to stop: a run that ends does not wait for it.
 class Sleeper {
@@ -79,17 +80,26 @@ void Lane::run(const std::stop_token& stop) {
     const std::int64_t begin = clock_ns();
     const std::int64_t cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     std::int64_t next_write = start_ns_ + write_every_ns;
-    int failures = 0;
+    int silent = 0;
     bool running = true;
-    for (std::int64_t tick = 0; running && failures < most_failures_in_a_row;
-         tick = (clock_ns() - start_ns_) / interval_.count() + 1) {
+    std::int64_t tick = 0;
+    while (running && silent < most_silent_readings) {
         running = sleeper.sleep_until(start_ns_ + tick * interval_.count(), stop);
-        failures = read_(files_) ? 0 : failures + 1;
+        silent = read_(files_) ? 0 : silent + 1;
+        const std::int64_t next = std::max(tick, (clock_ns() - start_ns_) / interval_.count()) + 1;
+        if (running)
+            for (LaneFile& file : files_)
+                file.add_late(static_cast<std::uint64_t>(next - tick - 1));
+        tick = next;
         if (const std::int64_t now = clock_ns(); now >= next_write) {
             for_each_file([](LaneFile& file) { file.write(); });
             next_write = now + write_every_ns;
         }
     }
+    if (silent == most_silent_readings)
+        for (LaneFile& file : files_)
+            file.give_up(fmt::format("no answer to {} readings in a row, the last {:.1f} s after the start",
+                                     silent, static_cast<double>(clock_ns() - start_ns_) / 1e9));
     for_each_file([](LaneFile& file) { file.write(); });
     report_.cpu_share = static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before) /
                         static_cast<double>(clock_ns() - begin);
@@ -102,8 +112,11 @@ LaneReport Lane::stop() {
         for_each_file([](LaneFile& file) { file.finish(); });
         std::size_t number = 0;
         for (const LaneFile& file : files_) {
-            report_.files[number].samples = file.rows();
-            report_.files[number++].failed = file.failed();
+            LaneFileReport& report = report_.files[number++];
+            report.samples = file.rows();
+            report.failed = file.failed();
+            report.late = file.late();
+            report.gave_up = file.gave_up();
         }
     }
     return report_;

@@ -16,6 +16,8 @@ namespace collectors {
 struct LaneFileReport {
     std::uint64_t samples = 0;
     std::uint64_t failed = 0; ///< readings without an answer
+    std::uint64_t late = 0;   ///< readings left out because the answer to the one before came too late
+    std::string gave_up;      ///< why it, or a part of it, was not read any more; empty if it was
     std::string error;        ///< why it could not be written to its end (disk full); empty if it was
 };
 
@@ -32,11 +34,12 @@ struct LaneReport {
 class Lane {
 public:
     using Files = std::list<LaneFile>;
-    /// Reads everything once and adds a row, or a failure, to each file; false if nothing answered.
+    /// Reads everything once and adds a row, or a failure, to each file; false if nobody answered at all.
     using Read = std::function<bool(Files&)>;
 
-    /// Starts. Intervals below 1 ms are taken as 1 ms: the lane sleeps, it never spins. After ten readings in
-    /// a row without an answer it gives up.
+    /// Starts. Intervals below 1 ms are taken as 1 ms: the lane sleeps, it never spins. After three readings
+    /// in a row without an answer (most_silent_readings) it gives up and says so in its files; a reading has
+    /// asked twice by then.
     Lane(Files files, std::chrono::nanoseconds interval, std::int64_t start_monotonic_ns, Read read);
     ~Lane();
     Lane(const Lane&) = delete;
@@ -58,6 +61,9 @@ private:
     LaneReport report_;
     std::jthread thread_;
 };
+
+/// After that many in a row nobody will answer.
+inline constexpr int most_silent_readings = 3;
 
 /// The interval at which a lane really reads, see Lane.
 std::chrono::nanoseconds lane_interval(std::chrono::nanoseconds asked);

@@ -45,16 +45,13 @@ std::vector<std::int64_t> parse_row(std::string_view line, std::size_t columns, 
     return row;
 }
 
-void read_sidecar_of(const std::filesystem::path& path, LaneTable& table) {
+/// `read(document)` of the sidecar.
+template <typename Read>
+void read_sidecar_of(const std::filesystem::path& path, Read read) {
     const std::filesystem::path sidecar = sidecar_of(path);
     try {
         std::ifstream file(sidecar);
-        const auto document = nlohmann::ordered_json::parse(file);
-        table.start_monotonic_ns = document.at("start_monotonic_ns");
-        table.interface = document.at("interface");
-        for (const auto& [key, value] : document.items())
-            if (value.is_string())
-                table.facts.emplace_back(key, value.get<std::string>());
+        read(nlohmann::ordered_json::parse(file));
     } catch (const std::exception& error) {
         throw std::runtime_error(fmt::format("sidecar {}: {}", sidecar.string(), error.what()));
     }
@@ -108,6 +105,8 @@ void LaneFile::write_sidecar(bool complete) const {
     document["start_monotonic_ns"] = info_.start_monotonic_ns;
     document["complete"] = complete;
     document["failed"] = failed_;
+    document["late"] = late_;
+    document["gave_up"] = gave_up_.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(gave_up_);
     for (const LaneColumn& column : info_.columns)
         document["columns"].push_back(
             {{"name", column.name}, {"unit", column.unit}, {"meaning", column.meaning}});
@@ -132,9 +131,26 @@ std::string LaneTable::fact(std::string_view key) const {
     return {};
 }
 
+LaneNotes read_lane_notes(const std::filesystem::path& path) {
+    LaneNotes notes;
+    read_sidecar_of(path, [&](const nlohmann::ordered_json& document) {
+        notes.failed = document.value("failed", std::uint64_t{0});
+        notes.late = document.value("late", std::uint64_t{0});
+        if (const auto reason = document.find("gave_up"); reason != document.end() && reason->is_string())
+            notes.gave_up = reason->get<std::string>();
+    });
+    return notes;
+}
+
 LaneTable read_lane_file(const std::filesystem::path& path, std::span<const LaneColumn> columns) {
     LaneTable table;
-    read_sidecar_of(path, table);
+    read_sidecar_of(path, [&](const nlohmann::ordered_json& document) {
+        table.start_monotonic_ns = document.at("start_monotonic_ns");
+        table.interface = document.at("interface");
+        for (const auto& [key, value] : document.items())
+            if (value.is_string())
+                table.facts.emplace_back(key, value.get<std::string>());
+    });
     const std::string header = header_of(columns);
     std::ifstream file(path);
     std::string line;

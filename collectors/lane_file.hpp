@@ -40,6 +40,10 @@ public:
     void add(std::span<const std::int64_t> row);
     /// Counts a reading without an answer.
     void add_failure() { ++failed_; }
+    /// Counts readings that were left out.
+    void add_late(std::uint64_t count) { late_ += count; }
+    /// It, or a part of it, will not be read any more: the sidecar says why.
+    void give_up(const std::string& reason) { gave_up_ += (gave_up_.empty() ? "" : "; ") + reason; }
     void write();
     /// Writes what is left and completes the sidecar.
     void finish();
@@ -47,6 +51,8 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::uint64_t rows() const { return rows_; }
     std::uint64_t failed() const { return failed_; }
+    std::uint64_t late() const { return late_; }
+    const std::string& gave_up() const { return gave_up_; }
 
 private:
     void write_sidecar(bool complete) const;
@@ -57,6 +63,8 @@ private:
     std::string lines_;
     std::uint64_t rows_ = 0;
     std::uint64_t failed_ = 0;
+    std::uint64_t late_ = 0;
+    std::string gave_up_;
 };
 
 /// What `LaneFile` wrote.
@@ -69,6 +77,16 @@ struct LaneTable {
     /// The text under that key of the sidecar; empty if there is none.
     std::string fact(std::string_view key) const;
 };
+
+/// What the sidecar of a lane's file says of how it went.
+struct LaneNotes {
+    std::uint64_t failed = 0;
+    std::uint64_t late = 0;
+    std::string gave_up;
+};
+
+/// Throws std::runtime_error that names the sidecar.
+LaneNotes read_lane_notes(const std::filesystem::path& path);
 
 /// Throws std::runtime_error that names the file and the line. A last line without line end is ignored: its
 /// writer was killed.

@@ -1,6 +1,5 @@
 #include "collectors/link_statistics.hpp"
 
-#include "collectors/interface_index.hpp"
 #include "collectors/route_attributes.hpp"
 
 #include <cerrno>
@@ -33,25 +32,31 @@ int read_link(RouteSocket& socket, unsigned index, rtnl_link_stats64& counts) no
     return error != 0 || found ? error : EBADMSG;
 }
 
-LinkReader::LinkReader(std::vector<std::string> interfaces)
-    : interfaces_(std::move(interfaces)), indexes_(interfaces_.size()) {}
+LinkReader::LinkReader(std::vector<std::string> interfaces) : interfaces_(std::move(interfaces)) {
+    for (const std::string& interface : interfaces_)
+        watches_.emplace_back(interface);
+}
 
-bool LinkReader::read(std::span<std::optional<LinkStatistics>> links) noexcept {
+int LinkReader::read(std::span<std::optional<LinkStatistics>> links) noexcept {
+    int silence = 0;
     bool any = false;
-    for (std::size_t i = 0; i < indexes_.size(); ++i) {
-        if (indexes_[i] == 0)
-            indexes_[i] = interface_index(socket_, interfaces_[i]);
+    std::size_t i = 0;
+    for (InterfaceWatch& watch : watches_) {
+        if (watch.name().front() == '\0')
+            watch.follow(interfaces_[i]);
         rtnl_link_stats64 counts{};
-        if (indexes_[i] != 0 && read_link(socket_, indexes_[i], counts) != 0)
-            indexes_[i] = 0;
-        links[i] =
-            indexes_[i] == 0
+        const int error = watch.index() == 0
+                              ? ENODEV
+                              : socket_.twice([&] { return read_link(socket_, watch.index(), counts); });
+        any = any || error == 0 || error == ENODEV;
+        silence = error;
+        links[i++] =
+            error != 0
                 ? std::nullopt
                 : std::optional<LinkStatistics>({counts.rx_dropped, counts.tx_dropped, counts.rx_errors,
                                                  counts.tx_errors, counts.rx_missed_errors});
-        any = any || links[i];
     }
-    return any;
+    return any ? 0 : silence;
 }
 
 } // namespace collectors

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "collectors/interface_watch.hpp"
 #include "collectors/route_socket.hpp"
 
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,14 +32,15 @@ class LinkReader {
 public:
     explicit LinkReader(std::vector<std::string> interfaces);
 
-    /// One entry per interface, empty for one that is gone; it is looked for by its name with each reading.
-    /// False if nothing answered.
-    bool read(std::span<std::optional<LinkStatistics>> links) noexcept;
+    /// One entry per interface, empty for one that is gone; it is looked for by its name with each reading,
+    /// but followed when it is renamed. Tries once more after a lost or late answer; an errno if none came
+    /// for any interface.
+    int read(std::span<std::optional<LinkStatistics>> links) noexcept;
 
 private:
     RouteSocket socket_;
     std::vector<std::string> interfaces_;
-    std::vector<unsigned> indexes_;
+    std::list<InterfaceWatch> watches_; ///< they do not move
 };
 
 } // namespace collectors

@@ -8,7 +8,6 @@
 #include <system_error>
 
 #include <fcntl.h>
-#include <net/if.h>
 #include <unistd.h>
 
 namespace collectors {
@@ -22,10 +21,11 @@ void skip_spaces(std::string_view& text) {
 } // namespace
 
 ProcfsCounters::ProcfsCounters(const std::string& interface, const std::filesystem::path& file)
-    : interface_(interface), prefix_(interface + ":"), index_(::if_nametoindex(interface.c_str())),
+    : interface_(interface), prefix_(interface + ":"), watch_(interface),
       descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC)) {
     if (descriptor_ < 0)
         throw std::system_error(errno, std::generic_category(), "open counters " + file.string());
+    prefix_.reserve(IFNAMSIZ + 1); // that it never allocates again
     std::uint64_t bytes = 0;
     if (const int error = read_rx(bytes); error != 0) {
         ::close(descriptor_);
@@ -38,12 +38,34 @@ ProcfsCounters::~ProcfsCounters() {
 }
 
 int ProcfsCounters::open() noexcept {
-    index_ = ::if_nametoindex(interface_.c_str());
+    if (follow() != 0) {
+        prefix_.assign(interface_).push_back(':');
+        watch_.follow(interface_);
+    }
     return 0;
 }
 
 int ProcfsCounters::read_rx(std::uint64_t& bytes) noexcept {
-    return ::if_nametoindex(interface_.c_str()) == index_ ? read_column(0, bytes) : ENODEV;
+    return read_followed(0, bytes);
+}
+
+int ProcfsCounters::follow() noexcept {
+    if (watch_.index() == 0 || watch_.is_called(std::string_view(prefix_).substr(0, prefix_.size() - 1)))
+        return 0;
+    const InterfaceWatch::Name name = watch_.name();
+    if (name.front() == '\0')
+        return ENODEV;
+    prefix_.assign(name.data()).push_back(':');
+    return 0;
+}
+
+int ProcfsCounters::read_followed(int column, std::uint64_t& bytes) noexcept {
+    int error = follow();
+    if (error == 0)
+        error = read_column(column, bytes);
+    if (error == ENODEV && watch_.index() != 0 && follow() == 0) // renamed in between
+        error = read_column(column, bytes);
+    return error;
 }
 
 int ProcfsCounters::find_line(std::string_view& columns) noexcept {

@@ -61,7 +61,6 @@ std::unique_ptr<Lane> start_queue_lane(std::unique_ptr<QueueReader> reader,
          shared = std::shared_ptr(std::move(reader))](Lane::Files& lanes) mutable { // std::function copies
             const bool answered = shared->read(queues) == 0;
             const std::int64_t t_ns = clock_ns() - start_ns;
-            bool any = false;
             std::size_t number = 0;
             for (LaneFile& file : lanes) {
                 const std::optional<QueueStatistics>& queue = queues[number++];
@@ -69,7 +68,6 @@ std::unique_ptr<Lane> start_queue_lane(std::unique_ptr<QueueReader> reader,
                     file.add_failure();
                     continue;
                 }
-                any = true;
                 const auto signed_number = [](std::uint64_t value) {
                     return static_cast<std::int64_t>(value);
                 };
@@ -77,7 +75,7 @@ std::unique_ptr<Lane> start_queue_lane(std::unique_ptr<QueueReader> reader,
                                     signed_number(queue->backlog_packets), signed_number(queue->drops),
                                     signed_number(queue->sent_bytes), signed_number(queue->overlimits)});
             }
-            return any;
+            return answered; // an interface that is gone may come back
         });
 }
 

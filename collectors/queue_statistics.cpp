@@ -70,6 +70,10 @@ QueueReader::QueueReader(std::vector<std::string> interfaces) : interfaces_(std:
     }
 }
 
+QueueReader::QueueReader(std::vector<std::string> interfaces, std::vector<unsigned> indexes, int socket,
+                         std::chrono::milliseconds wait)
+    : socket_(socket, wait), interfaces_(std::move(interfaces)), indexes_(std::move(indexes)) {}
+
 std::string queue_kind(const std::string& interface) {
     try {
         std::array<std::optional<QueueStatistics>, 1> queue;
@@ -87,9 +91,7 @@ std::string counter_side(const std::string& interface) {
 }
 
 int QueueReader::read(std::span<std::optional<QueueStatistics>> queues) noexcept {
-    int error = dump(queues);
-    if (error == EAGAIN || error == ENOBUFS)
-        error = dump(queues);
+    const int error = socket_.twice([&] { return dump(queues); });
     if (error == 0)
         find_lost(queues);
     return error;

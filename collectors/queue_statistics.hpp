@@ -2,6 +2,7 @@
 
 #include "collectors/route_socket.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -30,6 +31,9 @@ class QueueReader {
 public:
     /// Of the calling thread's network namespace. Throws std::system_error if an interface is not there.
     explicit QueueReader(std::vector<std::string> interfaces);
+    /// A test's: asks through `socket` for the queues of the interfaces with these numbers.
+    QueueReader(std::vector<std::string> interfaces, std::vector<unsigned> indexes, int socket,
+                std::chrono::milliseconds wait);
 
     /// One entry per interface; empty for one that has no queue or is gone. One that comes back under its
     /// name is found again, looked for at most every 100 ms. Tries once more after a lost or late answer; an

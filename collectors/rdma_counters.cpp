@@ -12,7 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t word_bytes = 4;
 constexpr std::uint64_t end_of_32_bits = 0xffff'ffff;
 
 /// mlx5_0/1 -> mlx5_0/ports/1/counters
@@ -46,7 +45,7 @@ NetworkInterface describe(const std::string& device, const fs::path& port) {
 
 RdmaCounters::RdmaCounters(const std::string& port, const fs::path& root)
     : FileCounters(root, counters_of(port, root) / "port_rcv_data",
-                   counters_of(port, root) / "port_xmit_data", word_bytes, end_of_32_bits) {}
+                   counters_of(port, root) / "port_xmit_data", rdma_word_bytes, end_of_32_bits) {}
 
 std::vector<NetworkInterface> list_rdma_ports(const fs::path& root) {
     std::vector<NetworkInterface> ports;

@@ -3,6 +3,7 @@
 #include "collectors/file_counters.hpp"
 #include "collectors/interfaces.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ public:
 inline bool is_rdma_port(const std::string& name) {
     return name.find('/') != std::string::npos;
 }
+
+/// What one count of them is.
+inline constexpr std::uint64_t rdma_word_bytes = 4;
 
 /// All ports, by name, with state, rate and driver.
 std::vector<NetworkInterface> list_rdma_ports(const std::filesystem::path& root = "/sys/class/infiniband");

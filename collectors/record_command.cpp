@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -74,6 +75,16 @@ bool print_results(const std::vector<Target>& targets, const SamplerReport& repo
     return all_there;
 }
 
+/// That a lane ended before the recording.
+void warn_about(const char* lane, const std::vector<LaneFileReport>& files) {
+    std::set<std::string> reasons;
+    for (const LaneFileReport& file : files)
+        if (!file.gave_up.empty())
+            reasons.insert(file.gave_up);
+    for (const std::string& reason : reasons)
+        fmt::print(stderr, "WARNING: THE {} WAS GIVEN UP: {}\n", lane, reason);
+}
+
 void print_queue_results(const std::vector<Target>& targets, const LaneReport& report) {
     for (std::size_t i = 0; i < targets.size(); ++i)
         if (report.files[i].error.empty())
@@ -92,6 +103,9 @@ int record_command(const RecordSettings& settings) {
     const std::unique_ptr<Sampler> sampler = start_sampler(settings, targets, server.get());
     const std::unique_ptr<Lane> queues = start_queues(settings, targets);
     const std::unique_ptr<Lane> slow = start_slow(settings, targets);
+    if (settings.fifo && !sampler->scheduling().starts_with("SCHED_FIFO"))
+        fmt::print(stderr, "WARNING: SCHED_FIFO WAS REFUSED: the sampler runs as {}\n",
+                   sampler->scheduling());
     print_start(settings, targets);
     const std::string reason = wait_for_end(*sampler, signals, settings.duration);
     signals.release(); // a second signal is immediate
@@ -101,6 +115,8 @@ int record_command(const RecordSettings& settings) {
     const bool all_there = print_results(targets, report, reason);
     if (queues)
         print_queue_results(targets, queue_report);
+    warn_about("QUEUE'S LANE", queue_report.files);
+    warn_about("SLOW LANE", slow_report.files);
     report.require_written();
     queue_report.require_written();
     slow_report.require_written();

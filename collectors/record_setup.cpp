@@ -4,13 +4,20 @@
 #include "collectors/interface_selection.hpp"
 #include "collectors/queue_lane.hpp"
 #include "collectors/rdma_counters.hpp"
+#include "collectors/route_socket.hpp"
 #include "collectors/sampling_thread.hpp"
 #include "collectors/slow_lane.hpp"
+#include "collectors/wrapping_counters.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <set>
 #include <stdexcept>
 #include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,10 +52,20 @@ std::vector<std::filesystem::path> files_of(const RecordSettings& settings, cons
     return files;
 }
 
+/// A sidecar is written aside and renamed: a file that may be written in a folder that may not is not enough.
+void check_folder(const std::filesystem::path& trace_path) {
+    const std::filesystem::path parent = trace_path.parent_path();
+    const std::filesystem::path folder = parent.empty() ? "." : parent;
+    if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0)
+        throw UsageError(
+            fmt::format("write into folder {}: {}; check --out", folder.string(), std::strerror(errno)));
+}
+
 /// Before anything is created or replaced: an interface "eth0.slow" beside "eth0", files that are there.
 void check_files(const RecordSettings& settings, const std::vector<Target>& targets) {
     std::set<std::filesystem::path> all;
-    for (const Target& target : targets)
+    for (const Target& target : targets) {
+        check_folder(target.trace_path);
         for (const std::filesystem::path& file : files_of(settings, target)) {
             if (!all.insert(file).second)
                 throw UsageError(fmt::format("two of the files would be {}; record {} with another --out",
@@ -60,6 +77,33 @@ void check_files(const RecordSettings& settings, const std::vector<Target>& targ
                     fmt::format("create {}: File exists; choose another --out, or --overwrite to replace it",
                                 file.string()));
         }
+    }
+}
+
+/// What was asked for is not left out.
+void check_queues(const InterfaceSelection& selection) {
+    std::vector<std::string> names;
+    for (const NetworkInterface& interface : selection.interfaces) {
+        if (is_rdma_port(interface.name))
+            throw UsageError("--queue: " + interface.name +
+                             " is an RDMA port, without a queue of the kernel");
+        names.push_back(interface.name);
+    }
+    try {
+        const QueueReader reader(names);
+    } catch (const std::system_error& error) {
+        throw UsageError(fmt::format("--queue: {}", error.what()));
+    }
+}
+
+/// Where the speed of the link is not known, half a round of the counter decides alone.
+std::unique_ptr<CounterSource> wrapping(std::unique_ptr<CounterSource> source,
+                                        const NetworkInterface& interface) {
+    constexpr double fastest_bits_per_second = 1.6e12;
+    const double bits_per_second =
+        interface.speed ? static_cast<double>(interface.speed->bits_per_second) : fastest_bits_per_second;
+    return std::make_unique<WrappingCounters>(
+        std::move(source), is_rdma_port(interface.name) ? rdma_word_bytes : 1, bits_per_second / 8);
 }
 
 } // namespace
@@ -70,10 +114,8 @@ std::vector<Target> targets_of(const RecordSettings& settings) {
     for (const NetworkInterface& interface : selection.interfaces)
         targets.push_back({interface, trace_path_of(settings.trace_path, interface.name, selection.single)});
     check_files(settings, targets);
-    for (const NetworkInterface& interface : selection.interfaces)
-        if (settings.queue && is_rdma_port(interface.name))
-            throw UsageError("--queue: " + interface.name +
-                             " is an RDMA port, without a queue of the kernel");
+    if (settings.queue)
+        check_queues(selection);
     for (const NetworkInterface& interface : selection.interfaces)
         if (interface.state == "down")
             fmt::print(stderr, "WARNING: {} IS DOWN: there will be no traffic to see\n", interface.name);
@@ -139,6 +181,10 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std
         if (!settings.source && settings.interval <= ebpf_pays_up_to && !is_rdma_port(target.interface.name))
             info.source_reason +=
                 "; ebpf, which reads faster, counts elsewhere and is taken only when asked for";
+        if (settings.counters_wrap) {
+            info.byte_unit += "; counters of 32 bits, wraps undone";
+            chosen.source = wrapping(std::move(chosen.source), target.interface);
+        }
         sources.push_back({std::move(chosen.source), target.trace_path, std::move(info)});
         if (server != nullptr)
             sources.back().observer = server->observer(sources.size() - 1);
@@ -173,6 +219,12 @@ std::unique_ptr<Lane> start_slow(const RecordSettings& settings, const std::vect
     }
     if (!settings.slow_lane || names.empty())
         return nullptr;
+    try {
+        const RouteSocket probe;
+    } catch (const std::system_error& error) { // a sandbox: nobody asked for this lane
+        fmt::print(stderr, "WARNING: NO SLOW LANE: {}\n", error.what());
+        return nullptr;
+    }
     return checking_paths([&] { return start_slow_lane(names, paths, settings.overwrite); });
 }
 

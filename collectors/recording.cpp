@@ -85,6 +85,7 @@ void Recording::begin(const TickGrid& grid, std::int64_t start_realtime_ns) {
     info_.start_realtime_ns = start_realtime_ns;
     info_.version = GRADBURST_VERSION;
     info_.build_type = GRADBURST_BUILD_TYPE;
+    interface_name_ = source_->interface_name();
     quality_.emplace(info_);
     try {
         writer_.begin(info_);
@@ -105,12 +106,22 @@ void Recording::drain(std::span<Sample> block) {
             if (observer_)
                 observer_(block.first(kept));
         }
+        note_name();
     } catch (const std::exception& error) {
         report_.error = error.what();
     }
 }
 
-void Recording::finish(const std::string& reason, const SamplerFacts& sampler) {
+/// An interface that is gone has no name; it may come back.
+void Recording::note_name() {
+    std::string now = source_->interface_name();
+    if (now.empty() || now == interface_name_)
+        return;
+    interface_name_ = now;
+    writer_.rename({clock_ns() - info_.start_monotonic_ns, std::move(now)});
+}
+
+void Recording::finish(const std::string& reason, const SamplerFacts& sampler, const ClockFacts& clocks) {
     if (broken()) {
         try {
             writer_.give_up(report_.error);
@@ -120,7 +131,7 @@ void Recording::finish(const std::string& reason, const SamplerFacts& sampler) {
     }
     try {
         writer_.finish(reason, report_.missed, report_.failed,
-                       with_quality(sampler, quality_->quality(false)));
+                       with_quality(sampler, quality_->quality(false)), clocks);
     } catch (const std::exception& error) {
         report_.error = error.what();
     }

@@ -50,6 +50,8 @@ public:
     /// Reads the source once. A sample serves the tick in whose time its read began; ticks before it that no
     /// sample served are missed.
     void sample(const TickGrid& grid) noexcept;
+    /// The host was suspended since the last sample: nobody knows what passed then.
+    void note_suspend() noexcept { pending_flags_ |= SampleFlag::host_suspended | SampleFlag::new_segment; }
 
     /// Writes the sidecar of a trace that is not complete yet.
     void begin(const TickGrid& grid, std::int64_t start_realtime_ns);
@@ -60,11 +62,12 @@ public:
     /// The trace holds as many samples as it may.
     bool full() const { return writer_.full(); }
     /// Completes the sidecar, once both threads have ended.
-    void finish(const std::string& reason, const SamplerFacts& sampler);
+    void finish(const std::string& reason, const SamplerFacts& sampler, const ClockFacts& clocks);
 
     const SourceReport& report() const { return report_; }
 
 private:
+    void note_name();
     void keep(const CounterSource::Counters& counters, std::int64_t start_ns) noexcept;
 
     std::unique_ptr<CounterSource> source_;
@@ -74,7 +77,9 @@ private:
     SampleRing ring_;
     SourceReport report_; ///< samples and error belong to the writing thread, the rest to the sampling thread
 
-    std::optional<OnlineQuality> quality_; ///< of what was written; of the writing thread
+    // Of the writing thread.
+    std::optional<OnlineQuality> quality_; ///< of what was written
+    std::string interface_name_;           ///< as it was called last; empty if that is not known
 
     // Of the sampling thread.
     std::uint64_t left_;              ///< samples that the trace still takes

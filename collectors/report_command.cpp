@@ -64,14 +64,19 @@ std::vector<SlowTotal> totals_beside(const std::filesystem::path& trace_path) {
                                          : std::vector<SlowTotal>{};
 }
 
-void print_totals(const std::vector<SlowTotal>& totals) {
+void print_totals(const std::filesystem::path& trace_path, const std::vector<SlowTotal>& totals) {
     if (totals.empty())
         return;
+    const LaneNotes notes = reading([&] { return read_lane_notes(slow_path(trace_path)); });
     fmt::print("\nover the whole recording, read each {} (tcp and ecn: all of this network namespace)\n",
                format_duration(slow_lane_interval));
     for (const SlowTotal& total : totals)
         fmt::print("  {:<20} {:>14} {}{}\n", total.name, total.total, total.unit,
                    total.is_level ? ", the largest" : "");
+    if (notes.late > 0)
+        fmt::print("  {} readings were left out: the kernel answered too late\n", notes.late);
+    if (!notes.gave_up.empty())
+        fmt::print("  WARNING: GIVEN UP: {}\n", notes.gave_up);
 }
 
 nlohmann::ordered_json totals_json(const std::vector<SlowTotal>& totals) {
@@ -106,7 +111,7 @@ int report_command(const ReportSettings& settings) {
     }
     const std::vector<SlowTotal> totals = totals_beside(settings.trace_path);
     if (!settings.json)
-        print_totals(totals);
+        print_totals(settings.trace_path, totals);
     if (settings.json) {
         const nlohmann::ordered_json document{{"format", "gradburst-trace-report/1"},
                                               {"version", GRADBURST_VERSION},

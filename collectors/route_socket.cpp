@@ -10,23 +10,31 @@
 
 namespace collectors {
 
-namespace {
-
-constexpr timeval longest_wait{0, 500'000};
-
-} // namespace
-
 RouteSocket::RouteSocket() : descriptor_(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)) {
     if (descriptor_ < 0)
         throw std::system_error(errno, std::generic_category(), "open an rtnetlink socket");
     sockaddr_nl kernel{};
     kernel.nl_family = AF_NETLINK;
-    if (::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &longest_wait, sizeof longest_wait) != 0 ||
-        ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&kernel), sizeof kernel) != 0) {
+    if (::connect(descriptor_, reinterpret_cast<const sockaddr*>(&kernel), sizeof kernel) != 0) {
         const int error = errno;
         ::close(descriptor_);
         throw std::system_error(error, std::generic_category(), "set up an rtnetlink socket");
     }
+    set_up(longest_wait);
+}
+
+RouteSocket::RouteSocket(int descriptor, std::chrono::milliseconds wait) : descriptor_(descriptor) {
+    set_up(wait);
+}
+
+void RouteSocket::set_up(std::chrono::milliseconds wait) {
+    wait_ns_ = std::chrono::nanoseconds(wait).count();
+    const timeval limit{wait.count() / 1000, wait.count() % 1000 * 1000};
+    if (::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0)
+        return;
+    const int error = errno;
+    ::close(descriptor_);
+    throw std::system_error(error, std::generic_category(), "set up an rtnetlink socket");
 }
 
 RouteSocket::~RouteSocket() {
@@ -36,6 +44,15 @@ RouteSocket::~RouteSocket() {
 int RouteSocket::send(nlmsghdr& request) noexcept {
     request.nlmsg_seq = ++sequence_;
     return ::send(descriptor_, &request, request.nlmsg_len, 0) < 0 ? errno : 0;
+}
+
+/// Once the kernel has dropped something (ENOBUFS), it says so once and goes on with what came after it.
+void RouteSocket::drain() noexcept {
+    constexpr int most = 10'000; // somebody may send faster than we read
+    for (int i = 0; i < most; ++i)
+        if (::recv(descriptor_, answer_.data(), answer_.size(), MSG_DONTWAIT) < 0 && errno != ENOBUFS &&
+            errno != EINTR)
+            return;
 }
 
 int RouteSocket::receive(std::size_t& length) noexcept {

@@ -56,12 +56,12 @@ Sampler::Sampler(std::vector<SamplerSource> sources, const SamplerOptions& optio
     for (SamplerSource& source : sources)
         recordings_.emplace_back(std::move(source), options.ring_capacity, file);
     const SignalsBlocked inherited;
-    std::promise<Start> promise;
-    std::future<Start> started = promise.get_future();
+    std::promise<ClockMoment> promise;
+    std::future<ClockMoment> started = promise.get_future();
     sampling_ = std::jthread([this, promise = std::move(promise)](const std::stop_token& stop) mutable {
         sample(stop, std::move(promise));
     });
-    const Start start = started.get();
+    const ClockMoment start = started.get();
     writing_ = std::jthread([this, start](const std::stop_token& stop) { write(stop, start); });
 }
 
@@ -69,7 +69,7 @@ Sampler::~Sampler() {
     stop("abandoned");
 }
 
-void Sampler::sample(const std::stop_token& stop, std::promise<Start> started) {
+void Sampler::sample(const std::stop_token& stop, std::promise<ClockMoment> started) {
     try {
         report_.sampler.scheduling = prepare_sampling_thread(options_.fifo, options_.cpu);
     } catch (...) {
@@ -77,7 +77,7 @@ void Sampler::sample(const std::stop_token& stop, std::promise<Start> started) {
         return;
     }
     const TickClock clock(options_.interval.count());
-    const Start start{clock_ns(), clock_ns(CLOCK_REALTIME)};
+    const ClockMoment start = clock_moment(options_.clock);
     const TickGrid grid{start.monotonic_ns, options_.interval.count()};
     const std::int64_t cpu_before = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     started.set_value(start);
@@ -85,14 +85,21 @@ void Sampler::sample(const std::stop_token& stop, std::promise<Start> started) {
     // From here on: no allocation, no lock, no exception.
     std::int64_t tick = 0;
     bool running = true;
+    SuspendWatch suspends;
     while (running) {
         running = clock.wait_until(grid.start_ns + tick * grid.interval_ns, stop);
+        const std::int64_t woken = clock_ns();
+        const std::int64_t since_boot = options_.clock(CLOCK_BOOTTIME);
+        if (suspends.add(woken, since_boot, clock_ns()) > 0)
+            for (Recording& recording : recordings_)
+                recording.note_suspend();
         for (Recording& recording : recordings_)
             recording.sample(grid);
         // If it took too long, no back-to-back reads.
         tick = std::max(tick, (clock_ns() - grid.start_ns) / grid.interval_ns) + 1;
     }
     const std::int64_t elapsed = clock_ns() - grid.start_ns;
+    clocks_ = clock_facts(start, clock_moment(options_.clock));
     report_.sampler.cpu = options_.cpu;
     report_.sampler.sources = recordings_.size();
     report_.sampler.spin = std::chrono::nanoseconds(clock.spin_ns());
@@ -100,7 +107,7 @@ void Sampler::sample(const std::stop_token& stop, std::promise<Start> started) {
         static_cast<double>(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_before) / static_cast<double>(elapsed);
 }
 
-void Sampler::write(const std::stop_token& stop, const Start& start) {
+void Sampler::write(const std::stop_token& stop, const ClockMoment& start) {
     // Linux keeps a nice value per thread.
     ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);
     for (Recording& recording : recordings_)
@@ -133,7 +140,7 @@ SamplerReport Sampler::stop(const std::string& reason) {
         writing_.request_stop();
         writing_.join();
         for (Recording& recording : recordings_) {
-            recording.finish(reason, report_.sampler);
+            recording.finish(reason, report_.sampler, clocks_);
             report_.sources.push_back(recording.report());
         }
     }

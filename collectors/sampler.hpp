@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectors/host_clocks.hpp"
 #include "collectors/recording.hpp"
 
 #include <atomic>
@@ -30,6 +31,7 @@ struct SamplerOptions {
     std::optional<int> cpu;                   ///< to which the sampling thread is pinned
     std::optional<std::uint64_t> max_samples; ///< in one file, see TraceFileOptions
     bool rotate = false;                      ///< go on in further files
+    ClockReader clock = clock_ns;             ///< for what happens to the clocks; replaced in tests
 };
 
 inline constexpr std::chrono::microseconds shortest_sampling_interval{20};
@@ -68,23 +70,21 @@ public:
     /// second call returns the same report.
     SamplerReport stop(const std::string& reason);
 
+    /// Policy of the sampling thread, see SamplerFacts.
+    const std::string& scheduling() const noexcept { return report_.sampler.scheduling; }
     /// True once no trace can be written any more; sampling has ended.
     bool failed() const noexcept { return all_broken_.load(); }
     /// True once every trace holds as many samples as it may.
     bool full() const noexcept { return all_full_.load(); }
 
 private:
-    struct Start {
-        std::int64_t monotonic_ns = 0;
-        std::int64_t realtime_ns = 0;
-    };
-
-    void sample(const std::stop_token& stop, std::promise<Start> started);
-    void write(const std::stop_token& stop, const Start& start);
+    void sample(const std::stop_token& stop, std::promise<ClockMoment> started);
+    void write(const std::stop_token& stop, const ClockMoment& start);
 
     SamplerOptions options_;
     std::list<Recording> recordings_; ///< they do not move: two threads look at them
     SamplerReport report_;            ///< its facts belong to the sampling thread
+    ClockFacts clocks_;               ///< of the sampling thread, once it has ended
 
     std::atomic<bool> all_broken_{false};
     std::atomic<bool> all_full_{false};

@@ -57,7 +57,42 @@ nlohmann::ordered_json flags() {
         {"1", "missed_ticks: at least one tick before this sample was skipped because it came too late"},
         {"2", "failed_reads: at least one read before this sample failed or was dropped: a gap"},
         {"4",
-         "new_segment: a counter fell or the device came back; no difference may span this sample's start"}};
+         "new_segment: a counter fell or the device came back; no difference may span this sample's start"},
+        {"8", "host_suspended: the host was suspended before this sample, while t_ns stood still"}};
+}
+
+nlohmann::ordered_json clocks_json(const ClockFacts& clocks) {
+    if (clocks.end_monotonic_ns == 0)
+        return nullptr;
+    return {{"end_monotonic_ns", clocks.end_monotonic_ns},
+            {"end_realtime_ns", clocks.end_realtime_ns},
+            {"suspended_ns", clocks.suspended_ns},
+            {"slew_ppm", clocks.slew_ppm}};
+}
+
+ClockFacts clock_facts(const nlohmann::ordered_json& document) {
+    ClockFacts clocks;
+    if (document.is_null())
+        return clocks;
+    clocks.end_monotonic_ns = document.at("end_monotonic_ns");
+    clocks.end_realtime_ns = document.at("end_realtime_ns");
+    clocks.suspended_ns = document.at("suspended_ns");
+    clocks.slew_ppm = document.at("slew_ppm");
+    return clocks;
+}
+
+nlohmann::ordered_json renamings_json(const std::vector<Renaming>& renamings) {
+    nlohmann::ordered_json document = nlohmann::ordered_json::array();
+    for (const Renaming& renaming : renamings)
+        document.push_back({{"t_ns", renaming.t_ns}, {"name", renaming.name}});
+    return document;
+}
+
+std::vector<Renaming> renamings_of(const nlohmann::ordered_json& document) {
+    std::vector<Renaming> renamings;
+    for (const nlohmann::ordered_json& each : document)
+        renamings.push_back({each.at("t_ns"), each.at("name")});
+    return renamings;
 }
 
 nlohmann::ordered_json spread_json(const Spread& spread) {
@@ -124,6 +159,7 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                     {"build_type", info.build_type},
                                     {"host", info.host},
                                     {"interface", info.interface},
+                                    {"renamings", renamings_json(info.renamings)},
                                     {"driver", info.driver},
                                     {"source", info.source},
                                     {"source_reason", info.source_reason},
@@ -132,6 +168,7 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                     {"interval_ns", info.interval.count()},
                                     {"start_monotonic_ns", info.start_monotonic_ns},
                                     {"start_realtime_ns", info.start_realtime_ns},
+                                    {"clocks", clocks_json(info.clocks)},
                                     {"missed", info.missed},
                                     {"failed", info.failed},
                                     {"complete", info.complete},
@@ -180,10 +217,12 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.interval = std::chrono::nanoseconds(document.at("interval_ns").get<std::int64_t>());
         info.start_monotonic_ns = document.at("start_monotonic_ns");
         info.start_realtime_ns = document.at("start_realtime_ns");
+        info.clocks = clock_facts(document.value("clocks", nlohmann::ordered_json()));
         info.missed = document.at("missed");
         info.failed = document.at("failed");
         info.complete = document.at("complete");
         info.reason = document.at("reason");
+        info.renamings = renamings_of(document.value("renamings", nlohmann::ordered_json::array()));
         info.driver = document.value("driver", "");
         info.source_reason = document.value("source_reason", "");
         info.version = document.value("version", "");

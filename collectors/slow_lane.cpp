@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace collectors {
 
@@ -45,6 +46,36 @@ std::int64_t whole(std::uint64_t value) {
     return static_cast<std::int64_t>(value);
 }
 
+/// Something that is asked for until it was silent too often: each silence costs a second.
+class SlowPart {
+public:
+    explicit SlowPart(const char* name) : name_(name) {}
+
+    /// `ask()` returns 0, or an errno.
+    template <typename Ask>
+    void ask(Ask ask) {
+        if (silent_ >= most_silent_readings)
+            return;
+        error_ = ask();
+        silent_ = error_ == 0 ? 0 : silent_ + 1;
+    }
+    bool answered() const { return error_ == 0; }
+    /// Says so once.
+    std::string given_up() {
+        if (told_ || silent_ < most_silent_readings)
+            return {};
+        told_ = true;
+        return std::string(name_) + " not known any more: the kernel gave no answer (" +
+               std::strerror(error_) + ")";
+    }
+
+private:
+    const char* name_;
+    int error_ = 0;
+    int silent_ = 0;
+    bool told_ = false;
+};
+
 /// Everything that the lane reads, once for all interfaces.
 class SlowReader {
 public:
@@ -52,26 +83,33 @@ public:
         : links_(interfaces), queues_(interfaces), queue_values_(interfaces.size()),
           link_values_(interfaces.size()) {}
 
-    /// False if the kernel answered nothing.
+    /// False if nobody answered at all.
     bool read() {
-        queue_answered_ = queues_.read(queue_values_) == 0;
-        const bool link_answered = links_.read(link_values_);
+        link_part_.ask([&] { return links_.read(link_values_); });
+        queue_part_.ask([&] { return queues_.read(queue_values_); });
         tcp_values_ = tcp_.read();
-        return queue_answered_ || link_answered;
+        return link_part_.answered() || queue_part_.answered() || tcp_values_.sent_segments.has_value();
+    }
+
+    /// The parts that are given up since the last call, and why.
+    std::vector<std::string> given_up() {
+        std::vector<std::string> parts{link_part_.given_up(), queue_part_.given_up()};
+        std::erase(parts, std::string());
+        return parts;
     }
 
     Row row(std::size_t interface, std::int64_t t_ns) const {
         Row row;
         row.fill(-1);
         row[0] = t_ns;
-        if (const auto& link = link_values_[interface]) {
+        if (const auto& link = link_values_[interface]; link_part_.answered() && link) {
             row[1] = whole(link->rx_drops);
             row[2] = whole(link->tx_drops);
             row[3] = whole(link->rx_errors);
             row[4] = whole(link->tx_errors);
             row[5] = whole(link->rx_missed);
         }
-        if (const auto& queue = queue_values_[interface]; queue_answered_ && queue) {
+        if (const auto& queue = queue_values_[interface]; queue_part_.answered() && queue) {
             row[backlog_column] = whole(queue->backlog_bytes);
             row[7] = whole(queue->drops);
             row[8] = whole(queue->sent_bytes);
@@ -92,7 +130,8 @@ private:
     std::vector<std::optional<QueueStatistics>> queue_values_;
     std::vector<std::optional<LinkStatistics>> link_values_;
     TcpStatistics tcp_values_;
-    bool queue_answered_ = false;
+    SlowPart link_part_{"drops and errors"};
+    SlowPart queue_part_{"queue"};
 };
 
 } // namespace
@@ -121,6 +160,9 @@ std::unique_ptr<Lane> start_slow_lane(const std::vector<std::string>& interfaces
                                   [reader, start_ns](Lane::Files& lanes) {
                                       const bool answered = reader->read();
                                       const std::int64_t t_ns = clock_ns() - start_ns;
+                                      for (const std::string& part : reader->given_up())
+                                          for (LaneFile& file : lanes)
+                                              file.give_up(part);
                                       std::size_t number = 0;
                                       for (LaneFile& file : lanes)
                                           if (answered)

@@ -29,6 +29,9 @@ void add_recording(Text& text, const InterfaceSummary& summary) {
     line(text, "  recorded    {} in {} samples; {} missed, {} failed, {} gaps",
          format_duration(summary.curve.span), quality.samples, quality.missed, quality.failed,
          quality.gaps.count);
+    for (const Renaming& renaming : summary.info.renamings)
+        line(text, "  renamed     to {} after {}", renaming.name,
+             format_duration(nanoseconds(renaming.t_ns)));
     if (summary.info.source != "prediction") {
         const nanoseconds interval = summary.info.interval;
         line(text, "  interval    {}; {}",

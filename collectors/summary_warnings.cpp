@@ -1,12 +1,17 @@
 #include "collectors/summary_warnings.hpp"
 
+#include "collectors/host_clocks.hpp"
+
+#include <cstdlib>
+
 #include <fmt/format.h>
 
 namespace collectors {
 
 namespace {
 
-constexpr double tolerable_share = 0.05; // of skipped ticks, or of time in gaps
+constexpr std::int64_t tolerable_step_ns = 1'000'000; // of the wall clock
+constexpr double tolerable_share = 0.05;              // of skipped ticks, or of time in gaps
 
 bool is_debug_build(const std::string& build_type) {
     return !build_type.empty() && build_type != "Release" && build_type != "RelWithDebInfo" &&
@@ -33,6 +38,19 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
             "COUNTERS STARTED ANEW {} time{}: a device came back or a counter fell; what passed between "
             "the samples around it is not counted, and not part of the mean",
             quality.restarts, quality.restarts == 1 ? "" : "s"));
+    if (quality.suspends > 0)
+        warnings.push_back(fmt::format(
+            "HOST WAS SUSPENDED {} time{}, for {}: the clock of the trace stood still meanwhile; what passed "
+            "then is not counted",
+            quality.suspends, quality.suspends == 1 ? "" : "s",
+            summary.info.clocks.suspended_ns > 0
+                ? format_duration(std::chrono::nanoseconds(summary.info.clocks.suspended_ns))
+                : "a time that is not known"));
+    if (const std::int64_t step = realtime_step_ns(summary.info); std::abs(step) > tolerable_step_ns)
+        warnings.push_back(
+            fmt::format("WALL CLOCK MOVED by {:.6f} s while recording: times of day before and after differ "
+                        "by that; no interval does",
+                        static_cast<double>(step) / 1e9));
     // Few gaps widen the distance between the lower and the upper bound, which is shown; many hide what
     // happened.
     if (static_cast<double>(quality.gaps.total.count()) >

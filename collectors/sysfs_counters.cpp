@@ -3,6 +3,8 @@
 #include "collectors/interfaces.hpp"
 #include "collectors/netlink_counters.hpp"
 
+#include <array>
+#include <cstdio>
 #include <fstream>
 #include <system_error>
 
@@ -53,7 +55,21 @@ bool counts_the_same(const std::string& interface, const fs::path& root) {
 
 SysfsCounters::SysfsCounters(const std::string& interface, const fs::path& root)
     : FileCounters(root, folder_of(interface, root) / "statistics/rx_bytes",
-                   fs::path(interface) / "statistics/tx_bytes") {}
+                   fs::path(interface) / "statistics/tx_bytes"),
+      interface_(interface), watch_(is_sysfs(root) ? interface : std::string()) {}
+
+/// After reads failed: the same device if it is still there, else one that came back under its first name.
+int SysfsCounters::open() noexcept {
+    const InterfaceWatch::Name now = watch_.name();
+    if (now.front() == '\0') {
+        watch_.follow(interface_);
+        return FileCounters::open();
+    }
+    std::array<std::array<char, IFNAMSIZ + 24>, 2> paths{};
+    std::snprintf(paths[0].data(), paths[0].size(), "%s/statistics/rx_bytes", now.data());
+    std::snprintf(paths[1].data(), paths[1].size(), "%s/statistics/tx_bytes", now.data());
+    return open_files(paths[0].data(), paths[1].data());
+}
 
 std::string sysfs_objection(const fs::path& root) {
     std::error_code error;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectors/file_counters.hpp"
+#include "collectors/interface_watch.hpp"
 
 #include <filesystem>
 #include <string>
@@ -9,7 +10,7 @@ namespace collectors {
 
 /// rx_bytes and tx_bytes of one interface from sysfs: 3.6 us for both, and no RTNL lock, which others may
 /// hold for hundreds of milliseconds. Follows the device when it is renamed. When it is gone, it is looked
-/// for under its old name.
+/// for under its first name.
 class SysfsCounters : public FileCounters {
 public:
     /// Throws NoInterface, or std::system_error if the counters cannot be opened.
@@ -17,6 +18,14 @@ public:
                            const std::filesystem::path& root = "/sys/class/net");
 
     std::string name() const override { return "sysfs"; }
+    std::string interface_name() const override { return watch_.name().data(); }
+
+protected:
+    int open() noexcept override;
+
+private:
+    std::string interface_;
+    InterfaceWatch watch_; ///< of nothing where the folder is none of the kernel's
 };
 
 /// Why the interfaces in `root` are not those of the calling thread's network namespace: /sys shows the

@@ -18,6 +18,8 @@ enum SampleFlag : std::uint32_t {
     missed_ticks = 1, ///< at least one tick before this sample was skipped: it came too late
     failed_reads = 2, ///< at least one read before this sample failed or was dropped (ring full): a gap
     new_segment = 4,  ///< a counter fell or the device came back: no difference may span this sample's start
+    host_suspended =
+        8, ///< the host was suspended before this sample, while t_ns stood still; with new_segment
 };
 
 /// One reading of both byte counters. The rx counter was read within [t_ns, t_ns + rx_width_ns], the tx
@@ -64,19 +66,39 @@ struct SamplerFacts {
     bool operator==(const SamplerFacts&) const = default;
 };
 
+/// How the clocks moved from the start to the end, see host_clocks.hpp.
+struct ClockFacts {
+    std::int64_t end_monotonic_ns = 0; ///< CLOCK_MONOTONIC at the end; 0: nothing of this is known
+    std::int64_t end_realtime_ns = 0;  ///< CLOCK_REALTIME at the same moment
+    std::int64_t suspended_ns = 0;     ///< the host stood still for that long, and so did CLOCK_MONOTONIC
+    double slew_ppm = 0; ///< by which NTP or PTP let CLOCK_MONOTONIC run faster than the oscillator
+
+    bool operator==(const ClockFacts&) const = default;
+};
+
+/// Somebody gave the interface another name.
+struct Renaming {
+    std::int64_t t_ns = 0; ///< when it was noticed, from the start of the trace; up to 100 ms late
+    std::string name;      ///< the new one
+
+    bool operator==(const Renaming&) const = default;
+};
+
 /// What a trace says about itself; the JSON sidecar.
 struct TraceInfo {
     std::string host;
-    std::string interface;
+    std::string interface;                ///< as it was called at the start
+    std::vector<Renaming> renamings;      ///< in order
     std::string source;                   ///< "sysfs", "prediction", ...
     std::string byte_unit;                ///< what one counted byte is, e.g. "device (without FCS)"
     std::chrono::nanoseconds interval{0}; ///< asked for; 0 when the samples follow no grid (prediction)
     std::int64_t start_monotonic_ns = 0;  ///< CLOCK_MONOTONIC at t_ns = 0
     std::int64_t start_realtime_ns = 0;   ///< CLOCK_REALTIME at the same moment
-    std::uint64_t missed = 0;             ///< ticks that were skipped because the sampler woke too late
-    std::uint64_t failed = 0;             ///< reads that failed or did not fit into the ring
-    bool complete = false;                ///< false: the sampler was killed before it could finish the file
-    std::string reason;                   ///< why recording ended: "duration", "stopped", "signal 15", ...
+    ClockFacts clocks;
+    std::uint64_t missed = 0;  ///< ticks that were skipped because the sampler woke too late
+    std::uint64_t failed = 0;  ///< reads that failed or did not fit into the ring
+    bool complete = false;     ///< false: the sampler was killed before it could finish the file
+    std::string reason;        ///< why recording ended: "duration", "stopped", "signal 15", ...
     std::string driver;        ///< what counts: "loopback", "virtual", "mlx5_core"; empty if unknown
     std::string version;       ///< version of the program that wrote the trace
     std::string side;          ///< of which queue (shaper) the counters count; empty if unknown

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace collectors {
@@ -50,32 +52,50 @@ TraceWriter::TraceWriter(std::filesystem::path path, const TraceFileOptions& opt
     if (!options_.keep_sidecar && std::filesystem::exists(twin))
         refuse(std::errc::invalid_argument,
                " (" + twin.string() + " has the same sidecar; choose another name)");
-    open_part();
     try {
+        open_part();
         // A sidecar of an older trace must not explain this one, nor its parts follow this one.
         if (!options_.keep_sidecar)
             std::filesystem::remove(sidecar_path(path_));
         for (std::size_t part = 1; std::filesystem::remove(part_path(path_, part)); ++part) {
         }
     } catch (...) {
-        ::close(descriptor_);
+        close_all();
         throw;
     }
 }
 
 TraceWriter::~TraceWriter() {
-    if (descriptor_ >= 0)
-        ::close(descriptor_);
+    close_all();
+}
+
+void TraceWriter::close_all() noexcept {
+    for (int* descriptor : {&descriptor_, &lock_})
+        if (const int open = std::exchange(*descriptor, -1); open >= 0)
+            ::close(open);
+}
+
+/// Where the file system knows no locks there is none.
+void TraceWriter::lock() {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        throw std::system_error(EBUSY, std::generic_category(),
+                                "create trace " + path_.string() + " (somebody is recording into it)");
+    lock_ = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
 }
 
 void TraceWriter::open_part() {
     const std::filesystem::path path = part_path(path_, part_);
-    const int mode = options_.overwrite ? O_TRUNC : O_EXCL;
+    const int mode = options_.overwrite ? 0 : O_EXCL;
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | mode, 0666);
     if (descriptor_ < 0)
         throw std::system_error(errno, std::generic_category(), "create trace " + path.string());
     in_part_ = 0;
     try {
+        if (part_ == 0)
+            lock();
+        if (struct stat about{};
+            ::fstat(descriptor_, &about) == 0 && S_ISREG(about.st_mode) && ::ftruncate(descriptor_, 0) != 0)
+            throw std::system_error(errno, std::generic_category(), "empty " + path.string());
         if (!is_binary(path_))
             write_all(descriptor_, std::string(csv_header) + "\n", path);
     } catch (...) {
@@ -94,6 +114,11 @@ void TraceWriter::begin(const TraceInfo& info) {
     info_ = info;
     info_.complete = false;
     info_.reason = "still recording, or killed";
+    write_sidecar(sidecar_path(path_), path_, info_);
+}
+
+void TraceWriter::rename(Renaming renaming) {
+    info_.renamings.push_back(std::move(renaming));
     write_sidecar(sidecar_path(path_), path_, info_);
 }
 
@@ -135,15 +160,17 @@ void TraceWriter::write(std::span<const Sample> samples) {
     flush();
 }
 
-void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t failed,
-                         SamplerFacts sampler) {
+void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler,
+                         const ClockFacts& clocks) {
     close_part();
     info_.complete = true;
     info_.reason = std::move(reason);
     info_.missed = missed;
     info_.failed = failed;
     info_.sampler = std::move(sampler);
+    info_.clocks = clocks;
     write_sidecar(sidecar_path(path_), path_, info_);
+    close_all();
 }
 
 void TraceWriter::give_up(std::string reason) {

@@ -32,8 +32,9 @@ struct TraceFileOptions {
     bool rotate = false;       ///< go on in the next file after that many; otherwise the trace is full
 };
 
-/// Writes a trace while it is recorded. What was appended stays readable whatever happens next. Errors are
-/// std::system_error that names the file.
+/// Writes a trace while it is recorded. What was appended stays readable whatever happens next. A trace has
+/// one writer: it is locked until its writer ends, and nobody else replaces it before, with or without
+/// `overwrite`; reading it meanwhile is free. Errors are std::system_error that names the file.
 class TraceWriter {
 public:
     /// Creates the file, a CSV with its header; refuses to replace an existing one unless told to.
@@ -46,8 +47,11 @@ public:
     void begin(const TraceInfo& info);
     /// What does not fit into a full trace is left out.
     void append(std::span<const Sample> samples);
+    /// Rewrites the sidecar: the interface has another name from now on.
+    void rename(Renaming renaming);
     /// Rewrites the sidecar with `complete` true and closes the trace.
-    void finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler = {});
+    void finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler = {},
+                const ClockFacts& clocks = {});
 
     /// Rewrites the sidecar of a trace that ends here for that reason, not complete.
     void give_up(std::string reason);
@@ -61,6 +65,8 @@ private:
     std::uint64_t room() const;
     void open_part();
     void close_part();
+    void lock();
+    void close_all() noexcept;
     void write(std::span<const Sample> samples);
 
     std::filesystem::path path_;
@@ -69,6 +75,7 @@ private:
     std::uint64_t in_part_ = 0; ///< samples
     std::uint64_t written_ = 0;
     int descriptor_ = -1;
+    int lock_ = -1; ///< on the first file, also while a further one is written
     BinaryEncoder encoder_;
     std::vector<char> block_;
     TraceInfo info_;

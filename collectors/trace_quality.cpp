@@ -39,7 +39,9 @@ void OnlineQuality::add(const Sample& sample) {
         count_absent(sample, interval);
         count_lateness(sample, interval);
     }
-    if (samples_ > 0 && (sample.flags & SampleFlag::new_segment) != 0)
+    if (samples_ > 0 && (sample.flags & SampleFlag::host_suspended) != 0)
+        ++suspends_;
+    else if (samples_ > 0 && (sample.flags & SampleFlag::new_segment) != 0)
         ++restarts_;
     last_ns_ = sample.t_ns;
     ++samples_;
@@ -82,6 +84,7 @@ TraceQuality OnlineQuality::quality(bool whole) const {
     quality.missed = told ? info_.missed : missed_;
     quality.failed = told ? info_.failed : failed_;
     quality.restarts = restarts_;
+    quality.suspends = suspends_;
     if (samples_ == 0)
         return quality;
     quality.span = nanoseconds{last_ns_ - first_ns_};

@@ -24,6 +24,7 @@ struct TraceQuality {
     std::uint64_t missed = 0;   ///< ticks skipped
     std::uint64_t failed = 0;   ///< reads that failed or were dropped
     std::uint64_t restarts = 0; ///< samples at which a counter had started anew
+    std::uint64_t suspends = 0; ///< samples before which the host was suspended
     std::chrono::nanoseconds span{0};
     Gaps gaps;
     Spread achieved_interval; ///< between successive samples
@@ -62,6 +63,7 @@ private:
     std::uint64_t missed_ = 0; ///< by the flags
     std::uint64_t failed_ = 0;
     std::uint64_t restarts_ = 0;
+    std::uint64_t suspends_ = 0;
     std::int64_t due_ns_ = 0; ///< the next tick
     std::int64_t first_ns_ = 0;
     std::int64_t last_ns_ = 0;

@@ -23,7 +23,8 @@ sidecar() { grep -qE "\"$2\": $3" "$1"; } # FILE KEY VALUE
 
 record() { # NAME IFACE: starts a recording; it is in the middle of it when this returns
   mkdir -p "$1"
-  "$collect" record --iface "$2" --interval 1ms --no-slow-lane --out "$1/t.csv" >output 2>&1 &
+  # shellcheck disable=SC2086 # several options
+  "$collect" record --iface "$2" --interval 1ms --no-slow-lane ${more:-} --out "$1/t.csv" >output 2>&1 &
   recorder=$!
   for _ in $(seq 200); do
     [[ $(cat "$1"/t*.csv 2>/dev/null | wc -c) -gt 400 ]] && return
@@ -37,12 +38,33 @@ stop() { # leaves the exit code in $code
   wait "$recorder" || code=$?
 }
 
-record renamed va
-ip link set va down && ip link set va name vx && ip link set vx up
+for source in sysfs procfs rtnetlink; do
+  more="--source $source" record renamed.$source va
+  ip link set va down && ip link set va name vx && ip link set vx up
+  stop
+  check "$source goes on when the interface is renamed" equal $code 0
+  check "no read fails meanwhile, and no counter starts anew" \
+    eval "sidecar renamed.$source/t.json failed 0 && ! grep -qE ',[2-7]$' renamed.$source/t.csv"
+  check "the sidecar knows both names" \
+    eval "sidecar renamed.$source/t.json interface '\"va\"' && sidecar renamed.$source/t.json name '\"vx\"'"
+  "$collect" report renamed.$source/t.csv >output 2>&1
+  check "and so does the report" says 'renamed  *to vx after'
+  ip link set vx down && ip link set vx name va && ip link set va up
+done
+
+# Two recordings of one interface: reading disturbs nobody, but a trace has one writer.
+record first va
+"$collect" record --iface va --interval 1ms --duration 10s --no-slow-lane --out first/t.csv --overwrite >output 2>&1
+check "a second recording does not take the first one's trace, not even with --overwrite" \
+  eval "equal $? 2 && says 'somebody is recording into it'"
+mkdir -p second
+"$collect" record --iface va --interval 1ms --duration 400ms --out second/t.csv >output 2>&1
+check "a second recording of the same interface into a trace of its own works" equal $? 0
 stop
-check "a recording goes on when the interface is renamed" equal $code 0
-check "no read fails meanwhile" sidecar renamed/t.json failed 0
-ip link set vx down && ip link set vx name va && ip link set va up
+check "and both are complete, without a failed read" eval 'for trace in first second; do
+  sidecar $trace/t.json complete true && sidecar $trace/t.json failed 0 || exit 1; done'
+"$collect" sum first/t.csv second/t.csv >output 2>&1
+check "but nobody adds them up" says 'would count twice'
 
 record returned va
 ip link del va
@@ -85,8 +107,8 @@ printf 'link set va down\nlink set ca down\nlink set va name vx\nlink set ca nam
   ip -batch - 2>>output
 sleep 0.7
 stop
-check "procfs does not take another device that got the name for the one that had it" \
-  eval 'grep -qE ",[4-7]$" swapped/t.csv'
+check "procfs does not take another device that got the name for the one that had it: it follows the device" \
+  eval '! grep -qE ",[2-7]$" swapped/t.csv && sidecar swapped/t.json name "\"ca\""'
 ip link del ca
 
 ip link add eth0.slow type veth peer name eth0

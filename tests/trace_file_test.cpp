@@ -158,6 +158,28 @@ TEST_CASE("an existing trace is not replaced unless asked", "[trace]") {
     CHECK_FALSE(fs::exists(folder / "trace.json")); // it explained the trace that is gone
 }
 
+TEST_CASE("a trace has one writer at a time, whatever file it is at", "[trace]") {
+    const TemporaryFolder folder;
+    const fs::path path = folder / "trace.csv";
+    const std::vector<Sample> samples = example().samples;
+    {
+        TraceWriter writer(path, {.max_samples = 1, .rotate = true});
+        writer.begin(example().info);
+        writer.append(samples); // the second is in the next file
+        for (const bool overwrite : {false, true})
+            CHECK_THROWS_AS(TraceWriter(path, {.overwrite = overwrite}), std::system_error);
+        CHECK(message_of([&] {
+                  TraceWriter(path, {.overwrite = true});
+              }).find("somebody is recording into it") != std::string::npos);
+        CHECK(message_of([&] { write_trace(path, example()); }).find("recording") != std::string::npos);
+        CHECK(read_trace(path).samples == samples); // untouched, and readable
+        CHECK(read_trace(path).info.reason.find("still recording") != std::string::npos);
+        writer.finish("stopped", 0, 0);
+        { const TraceWriter replaced(path, {.overwrite = true}); } // it has ended
+    }
+    CHECK(read_trace(path).samples.empty());
+}
+
 TEST_CASE("an output that cannot be written is named at once", "[trace]") {
     const TemporaryFolder folder;
     CHECK(message_of([&] {
