@@ -188,7 +188,7 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
         {{"record", "--iface", "lo,wlan*", "--out", path}, "no interface wlan* on host"},
         {{"record", "--iface", "lo", "--out", path, "--source", "xdp"}, "--source: 'xdp' is none of"},
         {{"record", "--iface", "lo", "--out", path, "--source", "rdma"}, "lo is no RDMA port"},
-        {{"record", "--iface", "lo", "--out", "/nowhere/trace.csv"}, "/nowhere/trace.csv: No such file"},
+        {{"record", "--iface", "lo", "--out", "/nowhere/trace.csv"}, "write into folder /nowhere: No such file or directory; check --out"},
         {{"record", "--iface", "lo", "--out", path, "--interval", "500"}, "--interval: '500': has no unit"},
         {{"record", "--iface", "lo", "--out", path, "--interval", "0ms"},
          "--interval: must be greater than 0"},
