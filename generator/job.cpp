@@ -32,7 +32,7 @@ constexpr auto start_delay = 100ms;          // from agreement to iteration 0
 constexpr auto patience_after_end = 60s;     // for the results of slow hosts
 constexpr auto patience_after_failure = 10s; // for ranks that have yet to notice
 constexpr auto reports_after_stop = 500ms;   // for all ranks to hear of it and to answer
-constexpr auto metrics_after_stop = 750ms;   // then stop_grace is nearly over
+constexpr auto metrics_after_stop = 650ms;   // then stop_grace is nearly over
 
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);

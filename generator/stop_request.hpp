@@ -6,7 +6,7 @@ namespace generator {
 
 /// How long a process lives after it was told to stop, whatever it does then: Ctrl-C ends all ranks within a
 /// second.
-inline constexpr std::chrono::milliseconds stop_grace{900};
+inline constexpr std::chrono::milliseconds stop_grace{800};
 
 /// SIGINT, SIGTERM and SIGHUP as a request to end the run in good order. From Open MPI's mpirun SIGCONT is
 /// one too: told to end, it first sends SIGCONT to the ranks of its own host, a second later SIGTERM, and
