@@ -4,6 +4,8 @@
 #include "collectors/record_summary.hpp"
 #include "collectors/sampling_thread.hpp"
 #include "collectors/stop_signals.hpp"
+#include "collectors/summary_warnings.hpp"
+#include "collectors/trace_file.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -58,10 +60,13 @@ void print_start(const RecordSettings& settings, const std::vector<Target>& targ
 bool print_results(const std::vector<Target>& targets, const SamplerReport& report,
                    const std::string& reason) {
     bool all_there = true;
+    std::vector<TraceInfo> traces;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         const SourceReport& source = report.sources[i];
-        if (source.error.empty())
+        if (source.error.empty()) {
             print_trace_summary(targets[i].trace_path, source, reason);
+            traces.push_back(read_trace_info(targets[i].trace_path));
+        }
         if (source.last_error == 0)
             continue;
         all_there = false;
@@ -70,6 +75,8 @@ bool print_results(const std::vector<Target>& targets, const SamplerReport& repo
             "error: reading the counters of {} failed at the end ({}); the trace holds what came before\n",
             targets[i].interface.name, std::strerror(source.last_error));
     }
+    for (const std::string& warning : warnings_about_hosts(traces))
+        fmt::print(stderr, "WARNING: {}\n", warning);
     fmt::print("the sampler used {:.1f} % of a CPU, {}\n", 100 * report.sampler.cpu_share,
                report.sampler.scheduling);
     return all_there;

@@ -4,6 +4,7 @@
 #include "collectors/slow_lane.hpp"
 #include "collectors/summary.hpp"
 #include "collectors/summary_json.hpp"
+#include "collectors/summary_warnings.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/units.hpp"
 
@@ -109,6 +110,10 @@ int report_command(const ReportSettings& settings) {
         else
             fmt::print("\n{}", summary_text(summary));
     }
+    const std::vector<std::string> host_warnings = warnings_about_hosts(std::span(&info, 1));
+    if (!settings.json)
+        for (const std::string& warning : host_warnings)
+            fmt::print("WARNING: {}\n", warning);
     const std::vector<SlowTotal> totals = totals_beside(settings.trace_path);
     if (!settings.json)
         print_totals(settings.trace_path, totals);
@@ -117,6 +122,7 @@ int report_command(const ReportSettings& settings) {
                                               {"version", GRADBURST_VERSION},
                                               {"trace", settings.trace_path.string()},
                                               {"interfaces", interfaces},
+                                              {"warnings", host_warnings},
                                               {"slow_lane", totals_json(totals)}};
         fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     }

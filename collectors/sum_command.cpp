@@ -2,6 +2,7 @@
 #include "collectors/counter_sum.hpp"
 #include "collectors/summary.hpp"
 #include "collectors/summary_json.hpp"
+#include "collectors/summary_warnings.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/units.hpp"
 
@@ -86,6 +87,10 @@ int sum_command(const SumSettings& settings) {
         throw UsageError(error.what());
     }
 
+    std::vector<TraceInfo> infos;
+    for (const Trace& trace : traces)
+        infos.push_back(trace.info);
+    const std::vector<std::string> host_warnings = warnings_about_hosts(infos);
     nlohmann::ordered_json terms = nlohmann::ordered_json::array();
     nlohmann::ordered_json interfaces = nlohmann::ordered_json::array();
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -104,11 +109,15 @@ int sum_command(const SumSettings& settings) {
             interfaces.push_back(summary_json(summary));
         else
             fmt::print("\n{}", summary_text(summary));
+    if (!settings.json)
+        for (const std::string& warning : host_warnings)
+            fmt::print("WARNING: {}\n", warning);
     if (settings.json) {
         const nlohmann::ordered_json document{{"format", "gradburst-trace-report/1"},
                                               {"version", GRADBURST_VERSION},
                                               {"sum_of", terms},
-                                              {"interfaces", interfaces}};
+                                              {"interfaces", interfaces},
+                                              {"warnings", host_warnings}};
         fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     }
     return 0;

@@ -1,6 +1,7 @@
 #include "generator/interface_results.hpp"
 
 #include "collectors/burstiness.hpp"
+#include "collectors/summary_warnings.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/units.hpp"
 #include "generator/plan_book.hpp"
@@ -108,10 +109,12 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
     const std::uint32_t last = statistics.finished_iterations;
     const std::uint32_t first = statistics.measured_iterations > 0 ? warmup : 0;
     std::vector<InterfaceResult> results;
+    std::vector<collectors::TraceInfo> recorded;
     if (first < warmup && last > 0)
         warnings.push_back("NO ITERATION AFTER WARM-UP: THE METRICS INCLUDE IT");
     for (const InterfaceTrace& each : traces) {
         const collectors::Trace trace = collectors::read_trace(each.file);
+        recorded.push_back(trace.info);
         const Timeline& timeline = timelines.at(static_cast<std::size_t>(each.ranks.front()));
         const std::optional<Span> span = measured_span(timeline, trace.info, first, last);
         if (!span) {
@@ -136,6 +139,8 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
             results.push_back(std::move(result));
         }
     }
+    for (std::string& warning : collectors::warnings_about_hosts(recorded))
+        warnings.push_back(std::move(warning));
     return results;
 }
 
