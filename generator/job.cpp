@@ -9,6 +9,7 @@
 #include "generator/progress.hpp"
 #include "generator/rank_report.hpp"
 #include "generator/results.hpp"
+#include "generator/run_clocks.hpp"
 #include "generator/run_directory.hpp"
 #include "generator/run_record.hpp"
 #include "generator/switch_sampling.hpp"
@@ -144,10 +145,15 @@ private:
         if (leads() && !record_.profile.run.json)
             fmt::print("{}", settings_text(record_, workload_, out_));
         std::fflush(stdout);
-        return control_.together([&] {
+        Connections connections = control_.together([&] {
             return connect_peers(context_, std::move(listener), rank(), record_.endpoints,
                                  needed_peers(workload_, rank(), control_.world_size()), settings);
         });
+        clocks_.emplace(control_, record_.ranks, record_.endpoints, settings);
+        record_.clocks = clocks_->by_rank();
+        if (leads() && !clocks_->warning().empty())
+            record_.warnings.push_back(clocks_->warning());
+        return connections;
     }
 
     JobToken agree_on_token() {
@@ -215,8 +221,7 @@ private:
                                            record_.endpoints, *payload_,
                                            engine_settings(start, progress ? &*progress : nullptr));
         report.congestion_control = engine_->congestion_control();
-        report.clock = control_.measure_clock_offset();
-        start = control_.agree_on_start(report.clock, start_delay);
+        start = control_.agree_on_start(record_.clocks, start_delay);
         const double cpu_before = cpu_seconds();
         try {
             engine_->run(start, report.timeline);
@@ -316,6 +321,10 @@ private:
         const nanoseconds limit = report.status == RunStatus::complete ? nanoseconds(patience_after_end)
                                                                        : nanoseconds(patience_after_failure);
         const auto texts = control_.collect(serialize(report), patience(limit, reports_after_stop));
+        if (leads()) { // all have reported or given up: nobody sends any more
+            clocks_->measure_end([this] { return !stop_.requested_for(reports_after_stop); });
+            record_.clocks = clocks_->by_rank();
+        }
         const int exit_code = leads() ? conclude(texts) : our_failure;
         const std::optional<int> agreed = control_.agree_on_exit(exit_code, patience(limit, stop_grace));
         if (!agreed && !report.error.empty())
@@ -340,6 +349,7 @@ private:
     std::optional<NicSampling> sampling_;
     std::optional<SwitchSampling> switch_sampling_; ///< on rank 0 of a testbed
     std::vector<SwitchPortTrace> switch_traces_;
+    std::optional<RunClocks> clocks_;
     std::unique_ptr<Payload> payload_;
     TcpLog tcp_log_;
     std::unique_ptr<Engine> engine_;

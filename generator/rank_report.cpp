@@ -31,8 +31,6 @@ std::string serialize(const RankReport& report) {
     json["error"] = report.error;
     json["lost_peer"] = report.lost_peer.value_or(-1);
     json["congestion_control"] = report.congestion_control;
-    json["clock_offset_ns"] = report.clock.offset.count();
-    json["clock_uncertainty_ns"] = report.clock.uncertainty.count();
     json["checked_elements"] = report.checked_elements;
     json["cpu_seconds"] = report.cpu_seconds;
     json["traffic_seconds"] = report.traffic_seconds;
@@ -65,8 +63,6 @@ RankReport parse_rank_report(const std::string& text) {
     if (const int peer = json.at("lost_peer"); peer >= 0)
         report.lost_peer = peer;
     report.congestion_control = json.at("congestion_control");
-    report.clock = {nanoseconds(json.at("clock_offset_ns").get<std::int64_t>()),
-                    nanoseconds(json.at("clock_uncertainty_ns").get<std::int64_t>())};
     report.checked_elements = json.at("checked_elements");
     report.cpu_seconds = json.at("cpu_seconds");
     report.traffic_seconds = json.at("traffic_seconds");

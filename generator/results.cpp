@@ -28,6 +28,17 @@ std::vector<Timeline> timelines_of(const std::vector<std::optional<RankReport>>&
     return timelines;
 }
 
+/// All on the clock of rank 0's host, from its start on: for whatever sets ranks of several hosts side by
+/// side.
+std::vector<Timeline> aligned_timelines(const RunRecord& record,
+                                        const std::vector<std::optional<RankReport>>& reports) {
+    std::vector<Timeline> timelines = timelines_of(reports);
+    const std::int64_t origin_ns = timelines.empty() ? 0 : timelines[0].start_monotonic_ns;
+    for (std::size_t rank = 0; rank < timelines.size() && rank < record.clocks.size(); ++rank)
+        timelines[rank] = aligned(std::move(timelines[rank]), record.clocks[rank], origin_ns);
+    return timelines;
+}
+
 std::string tcp_csv_of(const std::vector<std::optional<RankReport>>& reports) {
     std::vector<std::string_view> lines;
     for (const std::optional<RankReport>& report : reports)
@@ -274,7 +285,6 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
     record.status = end.status;
     record.error = end.error;
     for (const std::optional<RankReport>& report : reports) {
-        record.clocks.push_back(report ? report->clock : ControlPlane::ClockOffset{});
         record.checked_elements += report ? report->checked_elements : 0;
         record.cpu.push_back(report ? rank_cpu(*report) : RankCpu{});
         if (report)
@@ -283,11 +293,12 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
             record.congestion_control = report->congestion_control;
     }
     const int world_size = static_cast<int>(record.ranks.size());
+    const std::vector<Timeline> timelines = aligned_timelines(record, reports);
     std::vector<Timeline> answered;
     std::vector<std::size_t> missing;
     for (std::size_t rank = 0; rank < reports.size(); ++rank)
         if (reports[rank])
-            answered.push_back(reports[rank]->timeline);
+            answered.push_back(timelines[rank]);
         else
             missing.push_back(rank);
     if (!missing.empty())
@@ -310,11 +321,11 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
     add_slow_lanes(record, reports, directory);
     try {
         record.tcp = tcp_result(tcp_logs_of(reports), record.profile.run.warmup);
-        const std::vector<Timeline> timelines = timelines_of(reports);
-        record.interfaces =
-            interface_results(traces_of(record, reports, directory), timelines, workload, record.statistics,
-                              record.profile.run.warmup, record.line_rate, record.warnings);
-        record.switch_ports = switch_results(switch_traces, directory.path(), timelines, workload, record);
+        record.interfaces = interface_results(traces_of(record, reports, directory), timelines_of(reports),
+                                              workload, record.statistics, record.profile.run.warmup,
+                                              record.line_rate, record.warnings);
+        record.switch_ports = switch_results(switch_traces, directory.path(),
+                                             aligned_timelines(record, reports), workload, record);
         try {
             add_prediction(record, workload);
         } catch (const UserError& error) {

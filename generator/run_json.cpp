@@ -32,7 +32,7 @@ Json gating_json(const std::vector<Gate>& gates) {
     Json json;
     json["meaning"] =
         "the rank that started the iteration's last collective of most ranks last, and how long "
-        "after the median rank; as exact as the hosts' clock offsets";
+        "after the median rank; as exact as the clock offsets of context.hosts";
     json["ranks"] = Json::array();
     for (const GatingRank& each : gating_ranks(gates)) {
         Json entry;
@@ -76,6 +76,27 @@ std::string_view status_name(RunStatus status) {
     return "failed";
 }
 
+Json clock_json(const ClockAlignment& clock) {
+    const bool same = clock.method == ClockMethod::same_host;
+    const auto offset_json = [&](const std::optional<ClockOffset>& measured) {
+        Json json;
+        if (!measured && !same)
+            return json;
+        const ClockOffset offset = measured.value_or(ClockOffset{});
+        json["offset_seconds"] = 1e-9 * static_cast<double>(offset.offset.count());
+        json["error_seconds"] = 1e-9 * static_cast<double>(offset.error.count());
+        return json;
+    };
+    const std::optional<ClockDrift> drift = clock.drift();
+    Json json;
+    json["method"] = method_text(clock.method);
+    json["start"] = offset_json(clock.start);
+    json["end"] = offset_json(clock.end);
+    json["drift_ppm"] = drift ? Json(drift->ppm) : Json();
+    json["drift_error_ppm"] = drift ? Json(drift->error_ppm) : Json();
+    return json;
+}
+
 Json context_json(const RunRecord& record) {
     Json hosts = Json::array();
     std::map<std::string, std::size_t> known; // by network: ranks in one namespace are one host
@@ -87,11 +108,7 @@ Json context_json(const RunRecord& record) {
             host["host"] = facts.addresses.host;
             host["kernel"] = facts.kernel;
             host["cpus_online"] = facts.cpus_online;
-            if (rank < record.clocks.size()) {
-                host["clock_offset_seconds"] = 1e-9 * static_cast<double>(record.clocks[rank].offset.count());
-                host["clock_uncertainty_seconds"] =
-                    1e-9 * static_cast<double>(record.clocks[rank].uncertainty.count());
-            }
+            host["clock"] = rank < record.clocks.size() ? clock_json(record.clocks[rank]) : Json();
             host["ranks"] = Json::array();
             hosts.push_back(std::move(host));
         }
@@ -107,6 +124,10 @@ Json context_json(const RunRecord& record) {
     }
     Json context;
     context["hosts"] = std::move(hosts);
+    context["clock_meaning"] =
+        "what to add to CLOCK_MONOTONIC of the host to get that of rank 0's host, before and "
+        "after the traffic; rank 0's is ahead if positive; in between taken to lie on a line; null: not "
+        "measured";
     context["build_type"] = GRADBURST_BUILD_TYPE;
     context["mpi_library"] = record.mpi_library;
     context["transport"] = "kernel TCP";

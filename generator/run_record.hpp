@@ -1,7 +1,7 @@
 #pragma once
 
 #include "collectors/summary.hpp"
-#include "generator/control_plane.hpp"
+#include "generator/clock_offset.hpp"
 #include "generator/host_facts.hpp"
 #include "generator/run_statistics.hpp"
 #include "generator/slow_results.hpp"
@@ -61,7 +61,7 @@ struct RunRecord {
     std::string mpi_library;
     std::vector<HostFacts> ranks;
     std::vector<Endpoint> endpoints;
-    std::vector<ControlPlane::ClockOffset> clocks; ///< of each rank's host against rank 0's
+    std::vector<ClockAlignment> clocks; ///< of each rank's host; empty before they were compared
     Profile profile;
     std::optional<BitRate> line_rate;
     std::string line_rate_origin; ///< "--line-rate", "eth0 reports it", "unknown"

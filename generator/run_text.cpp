@@ -118,6 +118,47 @@ std::string gating_text(const std::vector<Gate>& gates) {
                        fmt::join(texts, "; "));
 }
 
+/// The worst of the hosts, of those that were measured at all.
+struct ClocksOverview {
+    std::set<std::int64_t> measured; ///< when: ranks of a host share that
+    std::size_t without_end = 0;     ///< ranks
+    nanoseconds start_error{0};
+    nanoseconds end_error{0};
+    ClockDrift drift;
+    bool over_mpi = false;
+
+    void add(const ClockAlignment& clock) {
+        if (!clock.start)
+            return;
+        measured.insert(clock.start->at_ns);
+        over_mpi = over_mpi || clock.method == ClockMethod::mpi_network;
+        start_error = std::max(start_error, clock.start->error);
+        without_end += clock.end ? 0u : 1u;
+        if (clock.end)
+            end_error = std::max(end_error, clock.end->error);
+        if (const auto own = clock.drift(); own && std::abs(own->ppm) >= std::abs(drift.ppm))
+            drift = *own;
+    }
+};
+
+std::string clocks_text(const std::vector<ClockAlignment>& clocks) {
+    ClocksOverview all;
+    for (const ClockAlignment& clock : clocks)
+        all.add(clock);
+    if (clocks.empty())
+        return "";
+    if (all.measured.empty())
+        return "clocks           one host: offset 0 by construction\n";
+    return fmt::format("clocks           {} host{} against rank 0's, over {} network: offset known to {} "
+                       "before the traffic,\n                 {}\n",
+                       all.measured.size(), all.measured.size() == 1 ? "" : "s",
+                       all.over_mpi ? "MPI's" : "the data", format_duration(all.start_error),
+                       all.without_end > 0
+                           ? "not measured after it"
+                           : fmt::format("to {} after it; largest drift {:+.2f} ppm, known to {:.2f}",
+                                         format_duration(all.end_error), all.drift.ppm, all.drift.error_ppm));
+}
+
 std::string_view bus_text(Collective collective) {
     switch (collective) {
     case Collective::all_reduce:
@@ -267,6 +308,7 @@ std::string result_text(const RunRecord& record, const std::string& out) {
                        duration_text(*record.predicted_iteration_seconds));
     fmt::format_to(append, "start lateness   {}\n", times(statistics.lateness_seconds));
     text += gating_text(statistics.gates);
+    text += clocks_text(record.clocks);
     text += collectives_text(statistics);
     text += bytes_text(record);
     text += verified_text(record);

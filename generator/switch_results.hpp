@@ -24,7 +24,8 @@ std::vector<double> bin_bytes(const collectors::Trace& trace, collectors::Direct
 std::vector<int> active_senders(const std::vector<std::vector<double>>& senders, double least_bytes);
 
 /// Every port of the switch over the measured iterations: what left through it, its queue, and how many
-/// senders were active at the same time. Ports of hosts without ranks are left out.
+/// senders were active at the same time. Ports of hosts without ranks are left out. The timelines are on the
+/// clock of rank 0's host, on which the switch was sampled.
 std::vector<SwitchPortResult> switch_results(const std::vector<SwitchPortTrace>& traces,
                                              const std::filesystem::path& run_directory,
                                              const std::vector<Timeline>& timelines, const Workload& workload,
