@@ -174,6 +174,7 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std
         if (info.byte_unit.empty())
             info.byte_unit = byte_unit(target.interface);
         info.driver = target.interface.driver;
+        info.time_keeping = time_keeping(target.interface.name);
         info.side = chosen.source->side();
         if (info.side.empty() && !is_rdma_port(target.interface.name))
             info.side = counter_side(target.interface.name);

@@ -81,6 +81,33 @@ ClockFacts clock_facts(const nlohmann::ordered_json& document) {
     return clocks;
 }
 
+nlohmann::ordered_json time_keeping_json(const TimeKeeping& kept) {
+    const std::optional<TimeSteering>& by = kept.steering;
+    const auto in_ns = [](std::chrono::nanoseconds time) { return time.count(); };
+    return {{"synchronised", by ? Json(by->synchronised) : Json()},
+            {"maximum_error_ns", by ? Json(in_ns(by->maximum_error)) : Json()},
+            {"estimated_error_ns", by ? Json(in_ns(by->estimated_error)) : Json()},
+            {"frequency_ppm", by ? Json(by->frequency_ppm) : Json()},
+            {"ptp_clock", kept.ptp_clock ? Json(*kept.ptp_clock) : Json()}};
+}
+
+TimeKeeping time_keeping_of(const nlohmann::ordered_json& document) {
+    TimeKeeping kept;
+    if (document.is_null())
+        return kept;
+    if (!document.at("ptp_clock").is_null())
+        kept.ptp_clock = document.at("ptp_clock");
+    if (document.at("synchronised").is_null())
+        return kept;
+    const auto time = [&](const char* key) {
+        return std::chrono::duration_cast<std::chrono::microseconds>(
+            std::chrono::nanoseconds(document.at(key).get<std::int64_t>()));
+    };
+    kept.steering = {document.at("synchronised"), time("maximum_error_ns"), time("estimated_error_ns"),
+                     document.at("frequency_ppm")};
+    return kept;
+}
+
 nlohmann::ordered_json renamings_json(const std::vector<Renaming>& renamings) {
     nlohmann::ordered_json document = nlohmann::ordered_json::array();
     for (const Renaming& renaming : renamings)
@@ -169,6 +196,7 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                     {"start_monotonic_ns", info.start_monotonic_ns},
                                     {"start_realtime_ns", info.start_realtime_ns},
                                     {"clocks", clocks_json(info.clocks)},
+                                    {"time_keeping", time_keeping_json(info.time_keeping)},
                                     {"missed", info.missed},
                                     {"failed", info.failed},
                                     {"complete", info.complete},
@@ -218,6 +246,7 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.start_monotonic_ns = document.at("start_monotonic_ns");
         info.start_realtime_ns = document.at("start_realtime_ns");
         info.clocks = clock_facts(document.value("clocks", nlohmann::ordered_json()));
+        info.time_keeping = time_keeping_of(document.value("time_keeping", nlohmann::ordered_json()));
         info.missed = document.at("missed");
         info.failed = document.at("failed");
         info.complete = document.at("complete");

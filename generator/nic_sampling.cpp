@@ -35,6 +35,7 @@ NicSampling::NicSampling(int rank, const std::vector<HostFacts>& ranks,
         info.host = own.host;
         info.interface = name;
         info.driver = device.driver;
+        info.time_keeping = collectors::time_keeping(name);
         info.byte_unit = collectors::byte_unit(device);
         info.side = collectors::counter_side(name);
         collectors::ChosenSource chosen = collectors::choose_source(name);
