@@ -65,10 +65,11 @@ bool print_results(const std::vector<Target>& targets, const SamplerReport& repo
         if (source.last_error == 0)
             continue;
         all_there = false;
-        fmt::print(
-            stderr,
-            "error: reading the counters of {} failed at the end ({}); the trace holds what came before\n",
-            targets[i].interface.name, std::strerror(source.last_error));
+        fmt::print(stderr,
+                   "error: reading the counters of {} failed at the end ({}{}); the trace holds what "
+                   "came before\n",
+                   targets[i].interface.name, std::strerror(source.last_error),
+                   source.lost_from ? "; " + source.loss() : "");
     }
     fmt::print("the sampler used {:.1f} % of a CPU, {}\n", 100 * report.sampler.cpu_share,
                report.sampler.scheduling);

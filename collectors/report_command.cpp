@@ -71,7 +71,8 @@ void print_totals(const std::filesystem::path& trace_path, const std::vector<Slo
     fmt::print("\nover the whole recording, read each {} (tcp and ecn: all of this network namespace)\n",
                format_duration(slow_lane_interval));
     for (const SlowTotal& total : totals)
-        fmt::print("  {:<20} {:>14} {}{}\n", total.name, total.total, total.unit,
+        fmt::print("  {:<20} {:>14} {}{}\n", total.name,
+                   total.total ? std::to_string(*total.total) : "not known", total.unit,
                    total.is_level ? ", the largest" : "");
     if (notes.late > 0)
         fmt::print("  {} readings were left out: the kernel answered too late\n", notes.late);
@@ -82,7 +83,8 @@ void print_totals(const std::filesystem::path& trace_path, const std::vector<Slo
 nlohmann::ordered_json totals_json(const std::vector<SlowTotal>& totals) {
     nlohmann::ordered_json document = nlohmann::ordered_json::object();
     for (const SlowTotal& total : totals)
-        document[total.name + (total.is_level ? "_max" : "")] = total.total;
+        document[total.name + (total.is_level ? "_max" : "")] =
+            total.total ? nlohmann::ordered_json(*total.total) : nlohmann::ordered_json();
     return document;
 }
 

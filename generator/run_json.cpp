@@ -157,7 +157,7 @@ Json tcp_json(const std::optional<TcpResult>& result) {
     return json;
 }
 
-/// A counter that the kernel does not tell is left out.
+/// A counter that the kernel does not tell is left out, one that was not known to the end is null.
 Json slow_lane_json(const SlowLaneResult& result) {
     Json json;
     json["host"] = result.host;
