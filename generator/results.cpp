@@ -39,8 +39,10 @@ std::string tcp_csv_of(const std::vector<std::optional<RankReport>>& reports) {
 std::vector<TcpLog> tcp_logs_of(const std::vector<std::optional<RankReport>>& reports) {
     std::vector<TcpLog> logs;
     for (const std::optional<RankReport>& report : reports)
-        if (report)
+        if (report) {
             logs.push_back(parse_tcp_lines(report->tcp_lines));
+            logs.back().left_out_from = report->tcp_left_out_from;
+        }
     return logs;
 }
 
