@@ -1,5 +1,6 @@
 #include "collectors/commands.hpp"
 #include "collectors/interfaces.hpp"
+#include "collectors/printable.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/wrapped_text.hpp"
 
@@ -324,16 +325,16 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const UsageError& error) {
-        fmt::print(stderr, "gradburst-collect: {}\n", error.what());
+        collectors::print_safely(stderr, "gradburst-collect: {}\n", error.what());
         return 2;
     } catch (const NoInterface& error) {
-        fmt::print(stderr, "gradburst-collect: {}\n", error.what());
+        collectors::print_safely(stderr, "gradburst-collect: {}\n", error.what());
         return 2;
     } catch (const NoSource& error) {
-        fmt::print(stderr, "gradburst-collect: {}\n", error.what());
+        collectors::print_safely(stderr, "gradburst-collect: {}\n", error.what());
         return 2;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "gradburst-collect: {}\n", error.what());
+        collectors::print_safely(stderr, "gradburst-collect: {}\n", error.what());
         return 1;
     }
 }

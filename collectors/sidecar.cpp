@@ -22,6 +22,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* trace_format = "gradburst-trace/1";
+constexpr const char* complete_means =
+    "the file was finished by its writer; if the counters could not be read to the end (the interface "
+    "vanished), lost_from_ns is the t_ns from which on nothing is known";
 
 nlohmann::ordered_json column_meanings() {
     const auto column = [](const char* name, const char* unit, const char* meaning) {
@@ -200,7 +203,9 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                     {"missed", info.missed},
                                     {"failed", info.failed},
                                     {"complete", info.complete},
+                                    {"complete_means", complete_means},
                                     {"reason", info.reason},
+                                    {"lost_from_ns", info.lost_from ? Json(info.lost_from->count()) : Json()},
                                     {"sampler", sampler_json(info.sampler)},
                                     {"columns", column_meanings()},
                                     {"flags", flags()}};
@@ -251,6 +256,8 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.failed = document.at("failed");
         info.complete = document.at("complete");
         info.reason = document.at("reason");
+        if (const auto lost = document.find("lost_from_ns"); lost != document.end() && !lost->is_null())
+            info.lost_from = std::chrono::nanoseconds(lost->get<std::int64_t>());
         info.renamings = renamings_of(document.value("renamings", nlohmann::ordered_json::array()));
         info.driver = document.value("driver", "");
         info.source_reason = document.value("source_reason", "");

@@ -1,5 +1,6 @@
 #include "collectors/commands.hpp"
 #include "collectors/counter_sum.hpp"
+#include "collectors/printable.hpp"
 #include "collectors/summary.hpp"
 #include "collectors/summary_json.hpp"
 #include "collectors/summary_warnings.hpp"
@@ -101,24 +102,24 @@ int sum_command(const SumSettings& settings) {
                          {"clock_offset_seconds", in_seconds(offsets[i])},
                          {"clock_offset_error_seconds", in_seconds(parts[i].uncertainty)}});
         if (!settings.json)
-            fmt::print("{}: {} of {}, clock offset {} ns +- {} ns\n", settings.trace_paths[i].string(),
-                       info.interface, info.host, offsets[i].count(), parts[i].uncertainty.count());
+            print_safely("{}: {} of {}, clock offset {} ns +- {} ns\n", settings.trace_paths[i].string(),
+                         info.interface, info.host, offsets[i].count(), parts[i].uncertainty.count());
     }
     for (const InterfaceSummary& summary : summaries)
         if (settings.json)
             interfaces.push_back(summary_json(summary));
         else
-            fmt::print("\n{}", summary_text(summary));
+            print_safely("\n{}", summary_text(summary));
     if (!settings.json)
         for (const std::string& warning : host_warnings)
-            fmt::print("WARNING: {}\n", warning);
+            print_safely("WARNING: {}\n", warning);
     if (settings.json) {
         const nlohmann::ordered_json document{{"format", "gradburst-trace-report/1"},
                                               {"version", GRADBURST_VERSION},
                                               {"sum_of", terms},
                                               {"interfaces", interfaces},
                                               {"warnings", host_warnings}};
-        fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print_safely("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     }
     return 0;
 }

@@ -27,6 +27,10 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
     if (!summary.info.complete)
         warnings.push_back(fmt::format("INCOMPLETE TRACE: recording did not end properly ({})",
                                        summary.info.reason.empty() ? "reason unknown" : summary.info.reason));
+    if (summary.info.lost_from)
+        warnings.push_back(fmt::format(
+            "LOST COUNTERS: what passed later than {} after the start of recording is not known ({})",
+            format_duration(*summary.info.lost_from), summary.info.reason));
     if (quality.missed_share() > tolerable_share)
         warnings.push_back(
             fmt::format("MISSED TICKS: {:.1f} % of all ticks were skipped; give the sampler CPU time or "

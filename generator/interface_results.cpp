@@ -15,8 +15,11 @@ namespace {
 
 using collectors::Direction;
 
-/// Beyond the largest share of headers (90 bytes on the wire for each 1448 of payload: 6.2 %).
+/// Beyond the largest share of headers (90 bytes on the wire for each 1448 of payload: 6.2 %), or of
+/// acknowledgements alone.
 constexpr double surprising_surplus = 0.08;
+/// On the wire: the header of a small packet, or an acknowledgement of one.
+constexpr double frame_bytes = 90;
 /// More than the samples at the ends of the measured iterations can miss.
 constexpr double surprising_deficit = 0.1;
 /// Of the measured time, beside two sampling intervals.
@@ -52,23 +55,27 @@ std::vector<BitRate> backlog_rates(std::optional<BitRate> line_rate, double mean
 
 } // namespace
 
-std::uint64_t crossing_bytes(const Workload& workload, const std::vector<int>& ranks, int world_size,
-                             Direction direction, std::uint32_t first, std::uint32_t last, bool loopback) {
+Crossing crossing(const Workload& workload, const std::vector<int>& ranks, int world_size,
+                  Direction direction, std::uint32_t first, std::uint32_t last, bool loopback) {
     const auto per_iteration = [&](const std::vector<WorkloadBucket>& buckets) {
-        std::uint64_t bytes = 0;
+        Crossing sum;
         for (const int rank : ranks)
             for (const WorkloadBucket& bucket : buckets)
                 for (const Operation& operation : bucket_plan(workload, bucket, rank, world_size).operations)
                     if (operation.is_send() == (direction == Direction::tx) &&
-                        (loopback || std::find(ranks.begin(), ranks.end(), operation.peer) == ranks.end()))
-                        bytes += operation.range.bytes;
-        return bytes;
+                        (loopback || std::find(ranks.begin(), ranks.end(), operation.peer) == ranks.end())) {
+                        const std::uint64_t bytes = operation.range.bytes;
+                        sum.bytes += bytes;
+                        sum.messages += 1 + bytes / segment_size(bytes, workload.collective.segment_bytes);
+                    }
+        return sum;
     };
     if (first >= last)
-        return 0;
+        return {};
     const std::uint32_t later = last - std::max(first, 1u);
-    return (first == 0 ? per_iteration(workload.first_iteration) : 0) +
-           later * per_iteration(workload.later_iterations);
+    const Crossing of_first = first == 0 ? per_iteration(workload.first_iteration) : Crossing{};
+    const Crossing of_later = per_iteration(workload.later_iterations);
+    return {of_first.bytes + later * of_later.bytes, of_first.messages + later * of_later.messages};
 }
 
 std::string count_warning(const InterfaceResult& result) {
@@ -93,7 +100,10 @@ std::string count_warning(const InterfaceResult& result) {
             "bytes are those of this part, which the payload is not",
             where, collectors::format_duration(summary.quality.span),
             collectors::format_duration(result.to - result.from));
-    if (counted > payload * (1 + surprising_surplus) + 1e6)
+    const double framing =
+        surprising_surplus * std::max(payload, static_cast<double>(result.opposite_payload_bytes)) +
+        frame_bytes * static_cast<double>(result.messages);
+    if (counted > payload + framing + 1e6)
         return fmt::format("OTHER TRAFFIC ON {}: it {}", where, both);
     if (counted < payload * (1 - surprising_deficit))
         return fmt::format("BYTES ARE MISSING ON {}: it {}; is /sys of another network namespace?", where,
@@ -132,8 +142,15 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
             result.ranks = each.ranks;
             result.from = span->from;
             result.to = span->to;
-            result.payload_bytes = crossing_bytes(workload, each.ranks, static_cast<int>(timelines.size()),
-                                                  direction, first, last, each.loopback);
+            const auto crossing_in = [&](Direction which) {
+                return crossing(workload, each.ranks, static_cast<int>(timelines.size()), which, first, last,
+                                each.loopback);
+            };
+            const Crossing own = crossing_in(direction);
+            const Crossing opposite = crossing_in(direction == Direction::tx ? Direction::rx : Direction::tx);
+            result.payload_bytes = own.bytes;
+            result.opposite_payload_bytes = opposite.bytes;
+            result.messages = own.messages + opposite.messages;
             if (const std::string warning = count_warning(result); !warning.empty())
                 warnings.push_back(warning);
             results.push_back(std::move(result));

@@ -29,10 +29,15 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
 /// Why the bytes that the interface counted should not be trusted; empty when they fit the payload.
 std::string count_warning(const InterfaceResult& result);
 
-/// Payload bytes that `ranks` send to (tx) or receive from (rx) ranks beyond their interface, in iterations
-/// [first, last), by the plans. On loopback all payload crosses it.
-std::uint64_t crossing_bytes(const Workload& workload, const std::vector<int>& ranks, int world_size,
-                             collectors::Direction direction, std::uint32_t first, std::uint32_t last,
-                             bool loopback);
+/// Payload that crosses an interface.
+struct Crossing {
+    std::uint64_t bytes = 0;
+    std::uint64_t messages = 0; ///< pieces that are handed over, each perhaps as a packet of its own
+};
+
+/// What `ranks` send to (tx) or receive from (rx) ranks beyond their interface, in iterations [first, last),
+/// by the plans. On loopback all payload crosses it.
+Crossing crossing(const Workload& workload, const std::vector<int>& ranks, int world_size,
+                  collectors::Direction direction, std::uint32_t first, std::uint32_t last, bool loopback);
 
 } // namespace generator

@@ -1,5 +1,6 @@
 #include "generator/job.hpp"
 
+#include "collectors/printable.hpp"
 #include "collectors/units.hpp"
 #include "generator/agreement.hpp"
 #include "generator/dry_run.hpp"
@@ -58,8 +59,8 @@ public:
         : session_(session), stop_(stop), control_(session, stop), context_(1) {
         Agreement agreement = agree(command, control_);
         if (leads() && agreement.record.profile.run.dry_run)
-            fmt::print("{}",
-                       agreement.record.profile.run.json ? dry_run_json(agreement) : dry_run_text(agreement));
+            collectors::print_safely("{}", agreement.record.profile.run.json ? dry_run_json(agreement)
+                                                                             : dry_run_text(agreement));
         record_ = std::move(agreement.record);
         workload_ = std::move(agreement.workload);
     }
@@ -107,7 +108,7 @@ private:
             label(failure.exit_code() == interrupted ? RunStatus::interrupted : RunStatus::failed,
                   failure.what());
             if (directory_ && leads() && record_.profile.run.json)
-                fmt::print("{}", run_json(record_));
+                collectors::print_safely("{}", run_json(record_));
             control_.agree_on_exit(failure.exit_code(), patience(patience_after_failure, stop_grace));
             throw;
         }
@@ -143,7 +144,7 @@ private:
                 throw Stopped(stop_.signal());
         };
         if (leads() && !record_.profile.run.json)
-            fmt::print("{}", settings_text(record_, workload_, out_));
+            collectors::print_safely("{}", settings_text(record_, workload_, out_));
         std::fflush(stdout);
         Connections connections = control_.together([&] {
             return connect_peers(context_, std::move(listener), rank(), record_.endpoints,
@@ -328,7 +329,7 @@ private:
         const int exit_code = leads() ? conclude(texts) : our_failure;
         const std::optional<int> agreed = control_.agree_on_exit(exit_code, patience(limit, stop_grace));
         if (!agreed && !report.error.empty())
-            fmt::print(stderr, "gradburst: {}\n", report.error); // rank 0 is gone: say it here
+            collectors::print_safely(stderr, "gradburst: {}\n", report.error); // rank 0 is gone: say it here
         // MPI_Finalize might wait for a rank that is gone, or for an mpirun that is busy with stopping us.
         const bool all_answered =
             std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.has_value(); });

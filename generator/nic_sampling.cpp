@@ -88,6 +88,11 @@ NicRecording NicSampling::stop(const std::string& reason) {
         recording_.traces[i].cpu_share = report.cpu_share_of_one();
         if (!report.sources[i].error.empty())
             recording_.errors.push_back(report.sources[i].error);
+        if (const std::string loss = report.sources[i].loss(); !loss.empty())
+            recording_.warnings.push_back(fmt::format(
+                "LOST COUNTERS OF {} {}: {} of sampling; what passed since, and what was dropped, "
+                "is not known",
+                recording_.traces[i].host, recording_.traces[i].interface, loss));
     }
     sampler_.reset();
     stop_slow_lane();

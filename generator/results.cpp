@@ -1,5 +1,6 @@
 #include "generator/results.hpp"
 
+#include "collectors/printable.hpp"
 #include "collectors/slow_lane.hpp"
 #include "collectors/trace_file.hpp"
 #include "generator/interface_results.hpp"
@@ -50,8 +51,10 @@ std::string tcp_csv_of(const std::vector<std::optional<RankReport>>& reports) {
 std::vector<TcpLog> tcp_logs_of(const std::vector<std::optional<RankReport>>& reports) {
     std::vector<TcpLog> logs;
     for (const std::optional<RankReport>& report : reports)
-        if (report)
+        if (report) {
             logs.push_back(parse_tcp_lines(report->tcp_lines));
+            logs.back().left_out_from = report->tcp_left_out_from;
+        }
     return logs;
 }
 
@@ -140,7 +143,7 @@ void warn_of_deviation(RunRecord& record) {
 }
 
 /// A file that cannot be written is said on standard error, once, and becomes one of the `unwritten`.
-void write(const RunDirectory& directory, const std::string& name, std::string_view content,
+void write(RunDirectory& directory, const std::string& name, std::string_view content,
            std::vector<std::string>& unwritten) {
     try {
         directory.write(name, content);
@@ -148,11 +151,11 @@ void write(const RunDirectory& directory, const std::string& name, std::string_v
         if (std::find(unwritten.begin(), unwritten.end(), name) != unwritten.end())
             return;
         unwritten.push_back(name);
-        fmt::print(stderr, "gradburst: {}\n", error.what());
+        collectors::print_safely(stderr, "gradburst: {}\n", error.what());
     }
 }
 
-void keep_remote_traces(const std::vector<std::optional<RankReport>>& reports, const RunDirectory& directory,
+void keep_remote_traces(const std::vector<std::optional<RankReport>>& reports, RunDirectory& directory,
                         std::vector<std::string>& unwritten) {
     for (const std::optional<RankReport>& report : reports)
         if (report)
@@ -163,6 +166,16 @@ void keep_remote_traces(const std::vector<std::optional<RankReport>>& reports, c
                 }
 }
 
+/// What lacks a file is not complete, whatever the traffic was.
+RunRecord as_written(RunRecord record, const std::vector<std::string>& unwritten) {
+    if (!unwritten.empty() && record.status == RunStatus::complete) {
+        record.status = RunStatus::failed;
+        record.error =
+            fmt::format("the run went to its end, but could not write {}", fmt::join(unwritten, ", "));
+    }
+    return record;
+}
+
 /// "kept in run: run.json, timeline.csv, nic/", and what is not as it should be there.
 std::string kept_text(const RunDirectory& directory, const std::vector<std::string>& unwritten) {
     std::vector<std::string> whole = directory.kept();
@@ -170,7 +183,9 @@ std::string kept_text(const RunDirectory& directory, const std::vector<std::stri
         std::erase_if(whole, [&](const std::string& name) {
             return std::find(unwritten.begin(), unwritten.end(), name) != unwritten.end();
         }) > 0;
-    std::string text = fmt::format("kept in {}: {}\n", directory.path().string(), fmt::join(whole, ", "));
+    std::string text =
+        whole.empty() ? fmt::format("NOTHING IS KEPT in {}\n", directory.path().string())
+                      : fmt::format("kept in {}: {}\n", directory.path().string(), fmt::join(whole, ", "));
     if (!unwritten.empty())
         text += fmt::format("NOT WRITTEN: {}{}\n", fmt::join(unwritten, ", "),
                             stale_record ? "; the run.json that is there is from before the metrics" : "");
@@ -351,7 +366,7 @@ RunRecord without_metrics(RunRecord record, std::string_view why) {
 }
 
 std::vector<std::string> keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                              const RunDirectory& directory) {
+                              RunDirectory& directory) {
     std::vector<std::string> unwritten;
     write(directory, "run.json",
           run_json(without_metrics(record, "rank 0 was killed, or could not write (disk full?),")),
@@ -363,18 +378,21 @@ std::vector<std::string> keep(const RunRecord& record, const std::vector<std::op
     return unwritten;
 }
 
-int publish(const RunRecord& record, const RunDirectory& directory, std::vector<std::string> unwritten) {
-    const std::string json = run_json(record);
+int publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten) {
     // A full disk must not take the text from the terminal.
-    write(directory, "run.json", json, unwritten);
+    record = as_written(std::move(record), unwritten);
     write(directory, "metrics.prom", prometheus_text(record), unwritten);
+    record = as_written(std::move(record), unwritten);
+    const std::string json = run_json(record);
+    write(directory, "run.json", json, unwritten);
     if (record.profile.run.json)
-        fmt::print("{}", json);
+        collectors::print_safely("{}", json);
     else
-        fmt::print("{}{}", result_text(record, directory.path().string()), kept_text(directory, unwritten));
+        collectors::print_safely("{}{}", result_text(record, directory.path().string()),
+                                 kept_text(directory, unwritten));
     std::fflush(stdout);
     if (!record.error.empty())
-        fmt::print(stderr, "gradburst: {}\n", record.error);
+        collectors::print_safely(stderr, "gradburst: {}\n", record.error);
     if (!unwritten.empty())
         return our_failure;
     return record.status == RunStatus::complete      ? success

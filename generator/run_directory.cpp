@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array contents{"run.json", "timeline.csv", "tcp.csv", "nic", "metrics.prom"};
+constexpr std::string_view traces = "nic";
+constexpr std::array contents{"run.json", "timeline.csv", "tcp.csv", traces.data(), "metrics.prom"};
 
 void require_writable(const fs::path& folder) {
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
@@ -64,7 +65,7 @@ RunDirectory RunDirectory::join(const fs::path& path) {
     return RunDirectory(path);
 }
 
-void RunDirectory::write(const std::string& name, std::string_view content) const {
+void RunDirectory::write(const std::string& name, std::string_view content) {
     const fs::path target = path_ / name;
     const fs::path beside = path_ / (name + ".new");
     const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -80,16 +81,21 @@ void RunDirectory::write(const std::string& name, std::string_view content) cons
     ::close(descriptor);
     std::error_code error;
     fs::rename(beside, target, error);
-    if (error)
-        throw std::system_error(error, "rename " + beside.string());
+    if (error) {
+        ::unlink(beside.c_str());
+        throw std::system_error(error, fmt::format("rename {} to {}", beside.string(), target.string()));
+    }
+    written_.insert(name);
 }
 
 std::vector<std::string> RunDirectory::kept() const {
     std::vector<std::string> names;
     std::error_code error;
     for (const char* name : contents)
-        if (fs::exists(path_ / name, error))
-            names.push_back(fs::is_directory(path_ / name, error) ? fmt::format("{}/", name) : name);
+        if (written_.contains(name) && fs::is_regular_file(path_ / name, error))
+            names.push_back(name);
+        else if (name == traces && fs::is_directory(path_ / name, error))
+            names.push_back(fmt::format("{}/", name));
     return names;
 }
 

@@ -153,7 +153,7 @@ Json tcp_json(const std::optional<TcpResult>& result) {
     Json json;
     if (!result)
         return json;
-    json["method"] = tcp_method;
+    json["method"] = tcp_method(*result);
     json["records"] = result->records;
     json["retransmitted_segments"] = or_null(result->retransmitted_segments);
     json["retransmitted_segments_in_warmup"] =
@@ -178,7 +178,7 @@ Json tcp_json(const std::optional<TcpResult>& result) {
     return json;
 }
 
-/// A counter that the kernel does not tell is left out.
+/// A counter that the kernel does not tell is left out, one that was not known to the end is null.
 Json slow_lane_json(const SlowLaneResult& result) {
     Json json;
     json["host"] = result.host;
@@ -186,7 +186,7 @@ Json slow_lane_json(const SlowLaneResult& result) {
     json["file"] = result.file;
     json["covers"] = slow_lane_covers;
     for (const collectors::SlowTotal& total : result.totals)
-        json[total.name + (total.is_level ? "_max" : "")] = total.total;
+        json[total.name + (total.is_level ? "_max" : "")] = or_null(total.total);
     return json;
 }
 

@@ -26,7 +26,9 @@ struct InterfaceResult {
     std::vector<int> ranks;      ///< whose payload crosses this interface
     nanoseconds from{0};         ///< the measured iterations, in the time of the trace
     nanoseconds to{0};
-    std::uint64_t payload_bytes = 0; ///< in this direction over the same time as summary.nic_bytes
+    std::uint64_t payload_bytes = 0;          ///< in this direction over the same time as summary.nic_bytes
+    std::uint64_t opposite_payload_bytes = 0; ///< in the other one: its acknowledgements go in this
+    std::uint64_t messages = 0;               ///< in both directions: pieces of payload that may travel alone
 };
 
 /// One port of a switch that could be sampled (testbed): what left through it to a host.
