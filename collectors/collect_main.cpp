@@ -138,9 +138,22 @@ struct ReportOptions {
     }
 };
 
+/// Durations that may have a sign.
+std::vector<std::chrono::nanoseconds> parsed_offsets(const char* option,
+                                                     const std::vector<std::string>& texts) {
+    std::vector<std::chrono::nanoseconds> offsets;
+    for (const std::string& text : texts) {
+        const bool negative = text.starts_with('-');
+        const std::chrono::nanoseconds length = parsed(option, text.substr(negative ? 1 : 0), parse_duration);
+        offsets.push_back(negative ? -length : length);
+    }
+    return offsets;
+}
+
 struct SumOptions {
     std::vector<std::string> trace_paths;
     std::vector<std::string> offsets;
+    std::vector<std::string> end_offsets;
     std::string offset_error = "0s";
     std::vector<std::string> windows;
     std::vector<std::string> rates;
@@ -149,11 +162,8 @@ struct SumOptions {
     SumSettings settings() const {
         SumSettings settings;
         settings.trace_paths.assign(trace_paths.begin(), trace_paths.end());
-        for (const std::string& offset : offsets) {
-            const bool negative = offset.starts_with('-');
-            const auto length = parsed("--offset", offset.substr(negative ? 1 : 0), parse_duration);
-            settings.offsets.push_back(negative ? -length : length);
-        }
+        settings.offsets = parsed_offsets("--offset", offsets);
+        settings.end_offsets = parsed_offsets("--offset-end", end_offsets);
         settings.offset_error = parsed("--offset-error", offset_error, parse_duration);
         for (const std::string& window : windows)
             settings.windows.push_back(parsed_length("--tau", window));
@@ -258,6 +268,12 @@ CLI::App* add_sum(CLI::App& app, SumOptions& options) {
             "--offset", options.offsets,
             "for each trace but the first: what to add to its host's monotonic clock to get that of the "
             "first one's, e.g. --offset=-1.25ms; needed for other hosts")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command
+        ->add_option(
+            "--offset-end", options.end_offsets,
+            "the same at the end of each trace, if it drifts; in between it is taken to lie on a line")
         ->delimiter(',')
         ->allow_extra_args(false);
     command->add_option("--offset-error", options.offset_error, "how far off these may be, either way")

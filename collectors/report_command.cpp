@@ -116,7 +116,7 @@ int report_command(const ReportSettings& settings) {
     const std::vector<std::string> host_warnings = warnings_about_hosts(std::span(&info, 1));
     if (!settings.json)
         for (const std::string& warning : host_warnings)
-            fmt::print("WARNING: {}\n", warning);
+            print_safely("WARNING: {}\n", warning);
     const std::vector<SlowTotal> totals = totals_beside(settings.trace_path);
     if (!settings.json)
         print_totals(settings.trace_path, totals);
