@@ -41,6 +41,66 @@ std::vector<Reading> random_readings(std::mt19937_64& random, std::size_t count)
     return readings;
 }
 
+/// Constant rate, where any window is nearly the largest: on an exact grid or read late, with a width or
+/// without, through pauses and counters that start anew.
+std::vector<Reading> steady_readings(std::mt19937_64& random, std::size_t count) {
+    const auto below = [&](std::int64_t limit) {
+        return std::uniform_int_distribution<std::int64_t>(0, limit - 1)(random);
+    };
+    const std::int64_t widest = below(3) == 0 ? 0 : below(2) == 0 ? 5 : 80;
+    const std::int64_t latest = below(3) == 0 ? 0 : below(99 - widest);
+    const std::int64_t nanoseconds_per_byte = 1 + below(9);
+    const bool interrupted = below(2) == 0;
+    std::vector<Reading> readings;
+    std::int64_t pauses = 0;
+    std::int64_t start = 0; // of the counter
+    for (std::size_t i = 0; i < count; ++i) {
+        pauses += interrupted && below(500) == 0 ? below(100'000) : 0;
+        const std::int64_t traffic = static_cast<std::int64_t>(i) * 100 + below(latest + 1);
+        const std::int64_t begin = traffic + pauses;
+        const bool anew = interrupted && below(700) == 0;
+        start = anew ? traffic : start;
+        readings.push_back({begin, begin + below(widest + 1),
+                            static_cast<std::uint64_t>((traffic - start) / nanoseconds_per_byte), anew});
+    }
+    return readings;
+}
+
+/// The estimate as the curve computes it, to the last bit, by looking for the corners anew for each window.
+double estimate_by_corners(std::span<const Reading> segment, std::int64_t window) {
+    const auto middle = [&](std::size_t i) { return segment[i].begin_ns + segment[i].end_ns; }; // doubled
+    const auto rise = [&](std::size_t from, std::size_t to) {
+        return static_cast<double>(segment[to].bytes - segment[from].bytes);
+    };
+    const auto slope_to = [&](std::size_t i) {
+        const std::int64_t elapsed = middle(i) - middle(i - 1);
+        return elapsed > 0 ? rise(i - 1, i) / static_cast<double>(elapsed) : 0;
+    };
+    const std::int64_t length = 2 * window;
+    double most = 0;
+    for (std::size_t j = 0; j < segment.size(); ++j) { // windows that end at j
+        const std::int64_t start = middle(j) - length;
+        std::size_t corner = 0;
+        while (middle(corner) < start)
+            ++corner;
+        most = std::max(most, rise(corner, j));
+        if (corner > 0 && middle(corner) != start)
+            most = std::max(most, rise(corner - 1, j) -
+                                      static_cast<double>(start - middle(corner - 1)) * slope_to(corner));
+    }
+    for (std::size_t i = 0; i < segment.size(); ++i) { // windows that begin at i
+        std::size_t next = i;
+        while (next < segment.size() && middle(next) <= middle(i) + length)
+            ++next;
+        if (next == segment.size())
+            most = std::max(most, rise(i, next - 1));
+        else
+            most = std::max(most, rise(i, next) - static_cast<double>(middle(next) - middle(i) - length) *
+                                                      slope_to(next));
+    }
+    return most;
+}
+
 /// The definitions of burstiness_curve, literally, over all pairs of readings of one segment.
 Bounds by_definition(std::span<const Reading> segment, std::int64_t window) {
     const std::size_t size = segment.size();
@@ -114,6 +174,28 @@ TEST_CASE("the curve is what its definition says, for any readings", "[online]")
             REQUIRE(point.bytes.upper == most.upper);
             REQUIRE(point.bytes.estimate ==
                     Approx(std::clamp(most.estimate, most.lower, most.upper)).margin(1e-6));
+        }
+    }
+}
+
+TEST_CASE("no window of steady traffic is overlooked, to the last bit", "[online]") {
+    std::mt19937_64 random(13);
+    for (int round = 0; round < 200; ++round) {
+        const std::vector<Reading> readings =
+            round % 4 == 0 ? random_readings(random, 700) : steady_readings(random, 700);
+        const BurstinessCurve curve = burstiness_curve(readings, some_windows);
+        for (const BurstinessPoint& point : curve.points) {
+            Bounds most;
+            for (const auto& segment : segments(readings)) {
+                const Bounds bounds = by_definition(segment, point.window.count());
+                most.lower = std::max(most.lower, bounds.lower);
+                most.estimate = std::max(most.estimate, estimate_by_corners(segment, point.window.count()));
+                most.upper = std::max(most.upper, bounds.upper);
+            }
+            INFO("round " << round << ", window " << point.window.count());
+            REQUIRE(point.bytes.lower == most.lower);
+            REQUIRE(point.bytes.upper == most.upper);
+            REQUIRE(point.bytes.estimate == std::clamp(most.estimate, most.lower, most.upper));
         }
     }
 }
