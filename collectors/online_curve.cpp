@@ -114,22 +114,19 @@ void OnlineCurve::extend(Scale& scale, std::size_t first) const {
 /// Whatever the instants within the read windows were, A_j - A_i bytes passed within e_j - b_i. The place is
 /// the first i within the window (j itself, if reading it took longer).
 void OnlineCurve::extend_certain(Scale& scale, std::size_t begin, std::size_t end) const {
-    const auto earliest = [&](const CurvePoint& newest) {
-        return std::min(newest.end - scale.window, newest.begin);
-    };
     const std::size_t last = end - 1;
-    const std::int64_t earliest_of_last = earliest(points_[last]);
+    const std::int64_t earliest_of_last = points_[last].end - scale.window;
     const std::size_t next = advanced(
         scale.certain_start, [&](std::size_t i) { return i < last && points_[i].begin < earliest_of_last; });
     const CurvePoints::Starts starts{std::exchange(scale.certain_start, next), next};
     const double more = static_cast<double>(scale.certain) + 1;
     if (!points_.may_hold(more, &CurvePoints::Strays::certain, starts, last, scale.window))
         return;
+    const std::int64_t window = scale.window;
     const CurvePoint* start = points_.data() + starts.oldest;
     std::uint64_t certain = scale.certain;
     for (const CurvePoint& newest : points_.between(begin, end)) {
-        const std::int64_t from = earliest(newest);
-        while (start->begin < from)
+        while (start < &newest && newest.end - start->begin > window)
             ++start;
         certain = std::max(certain, newest.bytes - start->bytes);
     }

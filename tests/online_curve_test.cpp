@@ -42,7 +42,8 @@ std::vector<Reading> random_readings(std::mt19937_64& random, std::size_t count)
 }
 
 /// Constant rate, where any window is nearly the largest: on an exact grid or read late, with a width or
-/// without, through pauses and counters that start anew.
+/// without, through pauses and counters that start anew; or as a sum has them: they overlap, and some begin
+/// at one instant.
 std::vector<Reading> steady_readings(std::mt19937_64& random, std::size_t count) {
     const auto below = [&](std::int64_t limit) {
         return std::uniform_int_distribution<std::int64_t>(0, limit - 1)(random);
@@ -51,6 +52,7 @@ std::vector<Reading> steady_readings(std::mt19937_64& random, std::size_t count)
     const std::int64_t latest = below(3) == 0 ? 0 : below(99 - widest);
     const std::int64_t nanoseconds_per_byte = 1 + below(9);
     const bool interrupted = below(2) == 0;
+    const bool overlapping = below(4) == 0;
     std::vector<Reading> readings;
     std::int64_t pauses = 0;
     std::int64_t start = 0; // of the counter
@@ -60,8 +62,11 @@ std::vector<Reading> steady_readings(std::mt19937_64& random, std::size_t count)
         const std::int64_t begin = traffic + pauses;
         const bool anew = interrupted && below(700) == 0;
         start = anew ? traffic : start;
-        readings.push_back({begin, begin + below(widest + 1),
-                            static_cast<std::uint64_t>((traffic - start) / nanoseconds_per_byte), anew});
+        const auto bytes = static_cast<std::uint64_t>((traffic - start) / nanoseconds_per_byte);
+        if (overlapping)
+            readings.push_back({begin / 200 * 200, begin / 200 * 200 + 400, bytes, anew});
+        else
+            readings.push_back({begin, begin + below(widest + 1), bytes, anew});
     }
     return readings;
 }
