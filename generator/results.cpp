@@ -275,6 +275,8 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
     record.error = end.error;
     for (const std::optional<RankReport>& report : reports) {
         record.clocks.push_back(report ? report->clock : ControlPlane::ClockOffset{});
+        record.start_monotonic_ns.push_back(report ? std::optional(report->timeline.start_monotonic_ns)
+                                                   : std::nullopt);
         record.checked_elements += report ? report->checked_elements : 0;
         record.cpu.push_back(report ? rank_cpu(*report) : RankCpu{});
         if (report)

@@ -103,6 +103,8 @@ Json context_json(const RunRecord& record) {
             entry["address"] = record.endpoints[rank].address;
             entry["port"] = record.endpoints[rank].port;
         }
+        entry["start_monotonic_ns"] =
+            rank < record.start_monotonic_ns.size() ? or_null(record.start_monotonic_ns[rank]) : Json();
         hosts[place->second]["ranks"].push_back(std::move(entry));
     }
     Json context;

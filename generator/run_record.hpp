@@ -61,7 +61,8 @@ struct RunRecord {
     std::string mpi_library;
     std::vector<HostFacts> ranks;
     std::vector<Endpoint> endpoints;
-    std::vector<ControlPlane::ClockOffset> clocks; ///< of each rank's host against rank 0's
+    std::vector<ControlPlane::ClockOffset> clocks;               ///< of each rank's host against rank 0's
+    std::vector<std::optional<std::int64_t>> start_monotonic_ns; ///< of each rank, time 0 on its host's clock
     Profile profile;
     std::optional<BitRate> line_rate;
     std::string line_rate_origin; ///< "--line-rate", "eth0 reports it", "unknown"
