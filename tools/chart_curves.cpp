@@ -171,7 +171,7 @@ CurveSource lane_source(const LaneSource& lane) {
 }
 
 CurveSource tcp_source(const ReportInput& input, std::size_t most_ranks) {
-    CurveSource source;
+    CurveSource source{{}, [](const auto&) {}};
     if (input.tcp_path.empty())
         return source;
     std::set<std::int64_t> ranks;

@@ -214,7 +214,13 @@ Json input_json(const ReportInput& input, const ChartSettings& settings, std::si
     const std::vector<Window> windows = windows_of(input, peak, share);
     second_pass(sources, windows);
 
-    Json json{{"name", input.name}, {"peak", nullptr}, {"windows", Json::array()}};
+    const Json::json_pointer scale("/context/byte_scale");
+    const bool has_scale =
+        input.run.is_object() && input.run.contains(scale) && input.run[scale].is_number();
+    Json json{{"name", input.name},
+              {"byte_scale", has_scale ? input.run[scale] : Json(1)},
+              {"peak", nullptr},
+              {"windows", Json::array()}};
     if (peak.curve)
         json["peak"] = {{"host", peak.curve->host},
                         {"interface", peak.curve->interface},
