@@ -4,6 +4,7 @@ them together, fits two widths in both colour schemes and on paper, and shows th
 
 usage: report_browser_test.py <report.html> <report.json> [folder for screenshots]. Exit 77 without browser, driver
 or python3-selenium: the test is skipped."""
+import base64
 import json
 import os
 import pathlib
@@ -55,6 +56,9 @@ def open_browser(profile):
     session = webdriver.Chrome(service=Service(driver), options=options)
     session.set_page_load_timeout(DEADLINE)
     session.set_script_timeout(DEADLINE)
+    session.get("about:blank")
+    time.sleep(0.5)
+    session.get_log("performance")  # the browser's own first page
     return session
 
 
@@ -72,7 +76,6 @@ def screenshot(session, path):
     width = session.execute_script("return window.innerWidth")
     picture = session.execute_cdp_cmd("Page.captureScreenshot", {
         "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": width, "height": min(height, 9000), "scale": 1}})
-    import base64
     path.write_bytes(base64.b64decode(picture["data"]))
 
 
@@ -92,7 +95,10 @@ return [...document.querySelectorAll('figure[data-chart]')].filter((figure) => f
   const canvas = figure.querySelectorAll('canvas');
   let drawn = 0; const colors = new Set();
   for (const each of canvas) {
-    const data = each.getContext('2d').getImageData(0, 0, each.width, each.height).data;
+    const copy = Object.assign(document.createElement('canvas'), { width: each.width, height: each.height });
+    const context = copy.getContext('2d', { willReadFrequently: true });
+    context.drawImage(each, 0, 0);
+    const data = context.getImageData(0, 0, each.width, each.height).data;
     for (let i = 0; i < data.length; i += 4) if (data[i + 3]) { ++drawn; colors.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]); }
   }
   return [figure.dataset.chart, drawn, colors.size];

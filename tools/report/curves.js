@@ -7,7 +7,7 @@ const drawn = []; // { graph, recolor }
 function figure(title, description, keys, size, draw) {
   const readout = h("div", { class: "readout", "aria-live": "polite" });
   const box = h("div", { class: `chart ${size}`, role: "img", tabindex: "0", "aria-label": `${title}. ${description}` });
-  const element = h("figure", {}, h("figcaption", {}, h("b", {}, title), keys), readout, box);
+  const element = h("figure", {}, h("figcaption", {}, h("b", {}, title), keys, readout), box);
   element.draw = () => {
     const graph = draw(box, readout);
     drawn.push(graph);
@@ -53,7 +53,7 @@ function log_ticks(write) {
 }
 
 /// A line with its text across the area of a chart: at x or at y (canvas places).
-function rule(context, area, { x, y, text, paint, dash = [4, 4], side = "left", up = true }) {
+function rule(context, area, { x, y, text, paint, dash = [4, 4], side = "left", up = true, low = false }) {
   context.save();
   context.strokeStyle = context.fillStyle = color(paint);
   context.setLineDash(dash);
@@ -66,7 +66,7 @@ function rule(context, area, { x, y, text, paint, dash = [4, 4], side = "left", 
     const width = context.measureText(text).width;
     let left = y !== undefined ? (side === "left" ? area.x + 6 : area.x + area.w - width - 6) : x + 5;
     if (y === undefined && left + width > area.x + area.w) left = x - width - 5;
-    const base = y !== undefined ? y + (up ? -4 : 13) : area.y + (up ? 13 : 28);
+    const base = y !== undefined ? y + (up ? -4 : 13) : low ? area.y + area.h - 8 : area.y + (up ? 13 : 28);
     context.globalAlpha = 0.85;
     context.fillStyle = color("paper");
     context.fillRect(left - 2, base - 11, width + 4, 14);
@@ -120,7 +120,7 @@ function burst_figure(run, chosen, what) {
         if (resolved_from && left > area.x) {
           context.fillStyle = color("card");
           context.fillRect(area.x, area.y, Math.min(left - area.x, area.w), area.h);
-          rule(context, area, { x: left, text: `resolved from ${format.seconds(resolved_from)} on`, paint: "soft", up: false });
+          rule(context, area, { x: left, text: `resolved from ${format.seconds(resolved_from)} on`, paint: "soft", low: true });
         }
         if (!is_ptm) return;
         const x = graph.toDomXCoord(Math.log10(0.005)), y = graph.toDomYCoord(60);

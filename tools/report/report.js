@@ -79,10 +79,11 @@ function time_section(run, data) {
     level_figure(group, curves, "drops", "Drops", "Packets dropped in each bin of time.", (value) => `${format.count(value)} pkts`),
     level_figure(group, curves, "retransmits", "TCP retransmits, timeouts and ECN marks of hosts", "Events in each bin of time, of all connections of the host.", (value) => significant(value, 3)),
     level_figure(group, curves, "resent", "Segments that ranks sent again", "By the bucket at whose end they were counted.", (value) => significant(value, 3)),
-    level_figure(group, curves, "rtt", "Round-trip time of the ranks' connections", "Smoothed by the kernel, read when a bucket ended.", (value) => value === 0 ? "0" : format.seconds(value / 1e3)),
-    level_figure(group, curves, "cwnd", "Congestion window of the ranks' connections", "In segments, read when a bucket ended.", (value) => `${significant(value, 3)} seg`),
+    level_figure(group, curves, "rtt", "Round-trip time of the ranks' connections", "Smoothed by the kernel, read when a bucket ended.", (value) => value === 0 ? "0" : format.seconds(value / 1e3), 3),
+    level_figure(group, curves, "cwnd", "Congestion window of the ranks' connections", "In segments, read when a bucket ended.", (value) => `${significant(value, 3)} seg`, 3),
   ].filter(Boolean);
-  const zero = [...new Set((data.stayed_zero ?? []).map((each) => each.kind === "resent" ? "segments sent again by ranks" : each.kind === "drops" ? `drops (${each.name})` : each.name))];
+  const shown = new Set(curves.map((curve) => `${curve.kind} ${curve.name}`));
+  const zero = [...new Set((data.stayed_zero ?? []).filter((each) => !shown.has(`${each.kind} ${each.name}`)).map((each) => each.kind === "resent" ? "segments sent again by ranks" : each.kind === "drops" ? `drops (${each.name})` : each.name))];
   return h("section", { id: "over-time" }, h("h2", {}, "Over time"), about, tools,
     strips.slice(0, most_strips), more(strips.slice(most_strips), `${strips.length - most_strips} more interfaces`), timeline, more(port_strips, "What leaves the switch ports"), levels,
     zero.length ? h("p", { class: "about" }, `Sampled, and 0 all the time: ${zero.join(", ")}.`) : null);
@@ -95,22 +96,22 @@ function burst_section(p, run, data) {
   let best = 0;
   interfaces.forEach((each, i) => { if (each.direction === "tx" && (interfaces[best].direction !== "tx" || resolved(each) > resolved(interfaces[best]))) best = i; });
   const choice = h("select", {}, interfaces.map((each, i) => h("option", { value: i, selected: i === best }, of_interface(each))));
-  const place = h("div", { id: "burst-charts" });
+  const place = h("div", { id: "burst-charts" }), scale = data?.byte_scale ?? 1;
+  const about_buffers = h("p", { class: "about" }, "Shared buffers of switch chips: ", switch_buffers.map((each) => `${each.name} ${format.bytes(each.bytes)} (${each.source})`).join("; "),
+    ". All ports share such a buffer, so one queue gets a part of it.", scale === 1 ? "" : ` This run's bytes are scaled by ${scale}, and so are the buffers in the chart.`);
   const show = () => {
     const i = Number(choice.value), chosen = interfaces[i];
     const figures = can_draw && chosen.burstiness?.length ? [burst_figure(run, chosen, "ptm"), burst_figure(run, chosen, "e"), chosen.backlog?.length ? backlog_figure(run, chosen, data?.byte_scale ?? 1) : null].filter(Boolean) : [];
     figures.forEach((each, k) => { each.dataset.chart = ["ptm", "e", "backlog-curve"][k]; });
-    place.replaceChildren(h("div", { class: "pair" }, figures), ...burst_table(p, run, i).filter(Boolean));
+    const [bursts, backlogs] = burst_table(p, run, i);
+    place.replaceChildren(h("div", { class: "pair" }, figures, backlogs ? h("div", {}, backlogs, can_draw ? about_buffers : null) : null), bursts);
     if (place.isConnected) figures.forEach((each) => each.draw());
     for (const each of figures) each.done = place.isConnected;
   };
   choice.addEventListener("change", show);
   show();
-  const scale = data?.byte_scale ?? 1;
   return h("section", { id: "bursts" }, h("h2", {}, "How bursty: PtM(τ), E(τ), B_max(r)"), can_draw ? null : absent_charts(),
-    h("p", {}, h("label", {}, "counter ", choice)), place,
-    can_draw && interfaces.some((each) => each.backlog?.length) ? h("p", { class: "about" }, "Shared buffers of switch chips: ", switch_buffers.map((each) => `${each.name} ${format.bytes(each.bytes)} (${each.source})`).join("; "),
-      ". All ports share such a buffer, so one queue gets a part of it.", scale === 1 ? "" : ` This run's bytes are scaled by ${scale}, and so are the buffers in the chart.`) : null);
+    h("p", {}, h("label", {}, "counter ", choice)), place);
 }
 
 function distribution_section(p, run, data) {

@@ -101,7 +101,7 @@ function first_at(steps, x) {
 }
 
 /// Draws steps as an area: filled to the largest, a band from least to largest where several are in one bin, a line at the mean.
-function draw_steps(context, graph, steps, paint, sign) {
+function draw_steps(context, graph, { steps, paint, sign = 1, least_width = 1 }) {
   const [from, to] = graph.xAxisRange(), area = graph.getArea();
   const begin = Math.max(0, first_at(steps, from) - 1), zero = graph.toDomYCoord(0);
   const x_of = (x) => Math.min(Math.max(graph.toDomXCoord(x), area.x), area.x + area.w);
@@ -111,7 +111,7 @@ function draw_steps(context, graph, steps, paint, sign) {
   const line = new Path2D();
   let open = false;
   for (let i = begin; i < steps.length && steps[i].x <= to; ++i) {
-    const step = steps[i], left = x_of(step.x), right = x_of(steps[i + 1]?.x ?? step.x), width = Math.max(right - left, 1);
+    const step = steps[i], left = x_of(step.x), right = x_of(steps[i + 1]?.x ?? step.x), width = Math.max(right - left, least_width);
     if (step.middle === null) { open = false; continue; }
     const top = y_of(step.high), mean = y_of(step.middle);
     context.globalAlpha = step.binned ? 0.35 : 0.45;
@@ -131,14 +131,14 @@ const written = (step, write) => !step || step.middle === null ? "not known" :
   step.binned && step.high !== step.low ? `mean ${write(step.middle)}, between ${write(step.low)} and ${write(step.high)}` : write(step.middle);
 
 /// A chart of curves that share a unit. `lines`: { steps, paint, sign, name }.
-function steps_chart(group, box, readout, lines, { range, write, ylabel, rule_at = null, rule_text = "" }) {
+function steps_chart(group, box, readout, lines, { range, write, y_ticks = null, rule_at = null, rule_text = "" }) {
   const [from, to] = group.whole;
   const inner = Array.from({ length: 1999 }, (_, i) => from + (i + 1) / 2000 * (to - from)); // what the pointer can be on
   const rows = [from, ...inner, to].map((x) => [x, 0]);
   const graph = new Dygraph(box, rows, group.options({
-    labels: ["t", "all"], valueRange: range, ylabel, drawHighlightPointCallback() {},
-    plotter(event) { for (const line of lines) draw_steps(event.drawingContext, event.dygraph, line.steps, line.paint, line.sign ?? 1); },
-    axes: { y: { axisLabelFormatter: (value) => write(Math.abs(value)), axisLabelWidth: 76, pixelsPerLabel: 26 } },
+    labels: ["t", "all"], valueRange: range, drawHighlightPointCallback() {},
+    plotter(event) { for (const line of lines) draw_steps(event.drawingContext, event.dygraph, line); },
+    axes: { y: { axisLabelFormatter: (value) => write(Math.abs(value)), axisLabelWidth: 76, pixelsPerLabel: 26, ...(y_ticks ? { ticker: () => y_ticks } : {}) } },
     underlayCallback(context, area, self) {
       if (range[0] < 0) rule(context, area, { y: self.toDomYCoord(0), paint: "soft", dash: [] });
       for (const value of rule_at ?? []) rule(context, area, { y: self.toDomYCoord(value), paint: "c5", text: value > 0 ? rule_text : "", side: "right", up: false });
@@ -162,6 +162,8 @@ function rate_figures(group, curves, run) {
   const line_rate = (run.on?.line_rate_bits_per_second ?? 0) / 1e6;
   const largest = Math.max(...rates.map((curve) => curve.largest), 1e-6);
   const top = Math.max(largest, largest > 0.3 * line_rate ? line_rate : 0) * 1.12;
+  const full = line_rate && line_rate <= top ? line_rate : Number(top.toPrecision(1)) <= top ? Number(top.toPrecision(1)) : Number(top.toPrecision(1)) / 2;
+  const ticks = [-1, -0.5, 0, 0.5, 1].map((part) => ({ v: part * full, label: megabits(Math.abs(part * full)) }));
   return names.map((name) => {
     const own = rates.filter((curve) => `${curve.host} ${curve.interface}` === name);
     const one_way = own.length === 1;
@@ -169,7 +171,7 @@ function rate_figures(group, curves, run) {
     const keys = [key(one_way ? "leaves the port" : "tx, above", "c0", "box"), one_way ? null : key("rx, below", "c1", "box")].filter(Boolean);
     const title = `${name}${own[0].switch_port ? " (switch port)" : ""}`;
     const figure_of = figure(title, "Rate over time: the area reaches to the largest value, the line is the mean.", keys, "strip",
-      (box, readout) => steps_chart(group, box, readout, lines, { range: [one_way ? 0 : -top, top], write: megabits, ylabel: null,
+      (box, readout) => steps_chart(group, box, readout, lines, { range: [one_way ? 0 : -top, top], write: megabits, y_ticks: ticks,
         rule_at: line_rate && line_rate <= top ? [line_rate, -line_rate] : null, rule_text: "link rate" }));
     figure_of.dataset.chart = "rate";
     return figure_of;
@@ -177,15 +179,15 @@ function rate_figures(group, curves, run) {
 }
 
 /// Levels and counts that have a kind in common, all in one chart.
-function level_figure(group, curves, kind, title, description, write, ylabel) {
+function level_figure(group, curves, kind, title, description, write, least_width = 1) {
   const own = curves.filter((curve) => curve.kind === kind);
   if (own.length === 0) return null;
   const most = 8, shown = [...own].sort((a, b) => b.largest - a.largest).slice(0, most);
-  const lines = shown.map((curve, i) => ({ steps: steps_of(curve), paint: `c${i % 8}`, name: [curve.host, curve.interface, curve.name].filter(Boolean).join(" ") }));
+  const lines = shown.map((curve, i) => ({ steps: steps_of(curve), least_width, paint: `c${i % 8}`, name: [curve.host, curve.interface, curve.name].filter(Boolean).join(" ") }));
   const top = Math.max(...lines.flatMap((line) => line.steps.map((step) => step.high ?? 0)), 1e-6) * 1.12;
   const keys = lines.map((line) => key(line.name, line.paint, "box"));
   if (own.length > most) keys.push(h("span", {}, `the ${most} largest of ${own.length}`));
-  const figure_of = figure(title, description, keys, "low", (box, readout) => steps_chart(group, box, readout, lines, { range: [0, top], write, ylabel }));
+  const figure_of = figure(title, description, keys, "low", (box, readout) => steps_chart(group, box, readout, lines, { range: [0, top], write }));
   figure_of.dataset.chart = kind;
   return figure_of;
 }
