@@ -66,7 +66,8 @@ std::vector<double> order_statistics(std::span<const double> sorted, std::size_t
 double rounded(double value, int digits) {
     if (value == 0 || !std::isfinite(value))
         return 0;
-    const double power = std::pow(10.0, digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value)))));
+    const double power =
+        std::pow(10.0, digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value)))));
     return std::round(value * power) / power;
 }
 

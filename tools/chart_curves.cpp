@@ -56,7 +56,8 @@ constexpr std::array<LaneChart, 8> slow_charts{{
 
 /// How far apart the rows of a lane are; that of its lanes if the sidecar does not say.
 std::int64_t lane_step_ns(const LaneSource& lane) {
-    const std::int64_t usual = lane.kind == LaneSource::Kind::queue ? 2 * millisecond_ns : 100 * millisecond_ns;
+    const std::int64_t usual =
+        lane.kind == LaneSource::Kind::queue ? 2 * millisecond_ns : 100 * millisecond_ns;
     std::ifstream file(std::filesystem::path(lane.path).replace_extension(".json"));
     const auto sidecar = nlohmann::json::parse(file, nullptr, false);
     const std::int64_t interval = sidecar.is_object() ? sidecar.value("interval_ns", usual) : usual;

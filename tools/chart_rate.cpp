@@ -21,7 +21,8 @@ std::int64_t middle_ns(const collectors::Reading& reading) {
 
 } // namespace
 
-RateGrid::RateGrid(std::int64_t step_ns, std::int64_t offset_ns, std::int64_t longest_distance_ns, Known known)
+RateGrid::RateGrid(std::int64_t step_ns, std::int64_t offset_ns, std::int64_t longest_distance_ns,
+                   Known known)
     : step_ns_(step_ns), offset_ns_(offset_ns), longest_distance_ns_(longest_distance_ns),
       known_(std::move(known)) {}
 

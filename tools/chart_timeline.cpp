@@ -80,7 +80,7 @@ Json sorted_seconds(std::vector<double>& values) {
 
 std::uint32_t first_measured_iteration(const ReportInput& input) {
     const Json::json_pointer warmup("/iterations/warmup");
-    if (!input.run.is_object() || !input.run.contains(warmup) || !input.run[warmup].is_number_unsigned())
+    if (!input.run.is_object() || !input.run.contains(warmup) || !input.run[warmup].is_number_integer())
         return 0;
     return input.run[warmup].get<std::uint32_t>();
 }

@@ -104,8 +104,8 @@ std::vector<Window> windows_of(const ReportInput& input, const Peak& peak, const
     std::vector<Window> windows;
     if (const auto first = first_iterations(input)) {
         const std::int64_t from = first->first - margin_ns;
-        windows.push_back({"first measured iterations", from,
-                           std::min(first->last + margin_ns, from + longest_ns)});
+        windows.push_back(
+            {"first measured iterations", from, std::min(first->last + margin_ns, from + longest_ns)});
     }
     if (peak.curve) {
         std::int64_t from = peak.at_ns - longest_ns / 2;
@@ -135,8 +135,8 @@ void second_pass(std::vector<DrawnSource>& sources, const std::vector<Window>& w
                 continue;
             worth_it = true;
             for (const Window& window : windows)
-                drawn.fine.emplace_back(ChartStretch{window.from_ns / drawn.curve.step_ns,
-                                                     window.to_ns / drawn.curve.step_ns});
+                drawn.fine.emplace_back(
+                    ChartStretch{window.from_ns / drawn.curve.step_ns, window.to_ns / drawn.curve.step_ns});
         }
         if (worth_it)
             each.source.values([&](std::size_t curve, std::int64_t index, double value) {
@@ -215,19 +215,15 @@ Json input_json(const ReportInput& input, const ChartSettings& settings, std::si
     second_pass(sources, windows);
 
     const Json::json_pointer scale("/context/byte_scale");
-    const bool has_scale =
-        input.run.is_object() && input.run.contains(scale) && input.run[scale].is_number();
+    const bool has_scale = input.run.is_object() && input.run.contains(scale) && input.run[scale].is_number();
     Json json{{"name", input.name},
               {"byte_scale", has_scale ? input.run[scale] : Json(1)},
               {"peak", nullptr},
               {"windows", Json::array()}};
     if (peak.curve)
-        json["peak"] = {{"host", peak.curve->host},
-                        {"interface", peak.curve->interface},
-                        {"name", peak.curve->name},
-                        {"at_s", seconds(peak.at_ns)},
-                        {"value", rounded(peak.value)},
-                        {"unit", peak.curve->unit}};
+        json["peak"] = {{"host", peak.curve->host},     {"interface", peak.curve->interface},
+                        {"name", peak.curve->name},     {"at_s", seconds(peak.at_ns)},
+                        {"value", rounded(peak.value)}, {"unit", peak.curve->unit}};
     for (const Window& window : windows)
         json["windows"].push_back(
             {{"why", window.why}, {"from_s", seconds(window.from_ns)}, {"to_s", seconds(window.to_ns)}});
