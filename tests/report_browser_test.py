@@ -75,7 +75,7 @@ def screenshot(session, path):
     height = session.execute_script("return document.documentElement.scrollHeight")
     width = session.execute_script("return window.innerWidth")
     picture = session.execute_cdp_cmd("Page.captureScreenshot", {
-        "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": width, "height": min(height, 9000), "scale": 1}})
+        "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": width, "height": min(height, 16000), "scale": 1}})
     path.write_bytes(base64.b64decode(picture["data"]))
 
 

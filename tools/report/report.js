@@ -12,7 +12,7 @@ function verdict_box(verdict) {
 /// "81.71 : 1" as a large number with a small unit.
 function tile(p, i, each) {
   const absent = each.value === null || each.value === undefined;
-  const unit = each.unit && each.unit !== "1" && !String(each.text).includes(each.unit) ? ` ${each.unit}` : "";
+  const unit = each.unit && each.unit !== "1" && /^[\d.,]+$/.test(each.text) ? ` ${each.unit}` : "";
   return h("div", { class: "tile" }, h("dt", {}, explained(each.label, each.formula)),
     h("dd", { class: "value" }, absent ? h("span", { class: "none" }, each.text || "not measured") :
       h("data", { value: each.value, "data-path": `${p}.headline.${i}.value`, "data-text": `${p}.headline.${i}.text` }, each.text), unit),
@@ -26,7 +26,7 @@ function first_screen(p, run) {
   const status = run.status && run.status !== "complete" ? h("div", { class: "verdict not_measured" }, h("strong", {}, run.status.toUpperCase()), run.error ? String(run.error) : "The run did not come to its end; what was measured by then is here.") : null;
   const warnings = run.warnings ?? [];
   return h("header", {},
-    h("p", { class: "brand" }, `gradburst report · ${report.created_at ?? ""}`), h("h1", {}, run.title ?? run.name),
+    h("p", { class: "brand" }, `gradburst report · ${report.created_at ?? ""}`), h("h1", {}, run.title ?? run.name), run.description ? h("p", { class: "soft" }, run.description) : null,
     h("ul", { class: "facts" }, fact("on", hosts.length ? `${hosts.length} ${hosts.length === 1 ? "host" : "hosts"}${ranks ? `, ${ranks} ranks` : ""}` : null),
       typeof on.line_rate_bits_per_second === "number" ? h("li", {}, "line rate ", h("b", {}, number(`${p}.on.line_rate_bits_per_second`, format.bits_per_second))) : fact("line rate", run.kind === "run" ? "unknown" : null),
       fact("over", [on.transport, on.congestion_control].filter(Boolean).join(", ")), fact("started", run.started_at), fact("status", run.status), fact("program", [run.program_version, on.build_type].filter(Boolean).join(", "))),
@@ -38,7 +38,7 @@ function first_screen(p, run) {
       hosts.length ? table("Hosts", ["host", "kernel", "CPUs", "ranks", "interface"], hosts.map((host) => {
         const own = Array.isArray(host.ranks) ? host.ranks : [];
         const ranks_text = own.length ? own.map((rank) => rank?.rank ?? rank).join(", ") : String(host.ranks ?? "");
-        return [host.host ?? "", host.kernel ?? "", String(host.cpus ?? host.cpus_online ?? ""), ranks_text, host.interface ?? [...new Set(own.map((rank) => rank?.interface).filter(Boolean))].join(", ")];
+        return [host.host ?? "", host.kernel ?? "", String(host.cpus ?? host.cpus_online ?? ""), ranks_text, host.interface ?? (host.interfaces ?? []).join(", ")];
       }), [0, 1, 4]) : null));
 }
 
@@ -78,12 +78,12 @@ function time_section(run, data) {
     level_figure(group, curves, "backlog", "Backlog of queues", "What waits in a queue when it is read; peaks between readings are not seen.", format.bytes),
     level_figure(group, curves, "drops", "Drops", "Packets dropped in each bin of time.", (value) => `${format.count(value)} pkts`),
     level_figure(group, curves, "retransmits", "TCP retransmits, timeouts and ECN marks of hosts", "Events in each bin of time, of all connections of the host.", (value) => significant(value, 3)),
-    level_figure(group, curves, "resent", "Segments that ranks sent again", "By the bucket at whose end they were counted.", (value) => significant(value, 3)),
+    level_figure(group, curves, "resent", "Segments that ranks sent again", "By the bucket at whose end they were counted.", (value) => significant(value, 3), 3),
     level_figure(group, curves, "rtt", "Round-trip time of the ranks' connections", "Smoothed by the kernel, read when a bucket ended.", (value) => value === 0 ? "0" : format.seconds(value / 1e3), 3),
     level_figure(group, curves, "cwnd", "Congestion window of the ranks' connections", "In segments, read when a bucket ended.", (value) => `${significant(value, 3)} seg`, 3),
   ].filter(Boolean);
-  const shown = new Set(curves.map((curve) => `${curve.kind} ${curve.name}`));
-  const zero = [...new Set((data.stayed_zero ?? []).filter((each) => !shown.has(`${each.kind} ${each.name}`)).map((each) => each.kind === "resent" ? "segments sent again by ranks" : each.kind === "drops" ? `drops (${each.name})` : each.name))];
+  const what = (each) => each.kind === "resent" ? each.kind : `${each.kind} ${each.name}`, shown = new Set(curves.map(what));
+  const zero = [...new Set((data.stayed_zero ?? []).filter((each) => !shown.has(what(each))).map((each) => each.kind === "resent" ? "segments sent again by ranks" : each.kind === "drops" ? `drops (${each.name})` : each.name))];
   return h("section", { id: "over-time" }, h("h2", {}, "Over time"), about, tools,
     strips.slice(0, most_strips), more(strips.slice(most_strips), `${strips.length - most_strips} more interfaces`), timeline, more(port_strips, "What leaves the switch ports"), levels,
     zero.length ? h("p", { class: "about" }, `Sampled, and 0 all the time: ${zero.join(", ")}.`) : null);
@@ -131,8 +131,8 @@ function distribution_section(p, run, data) {
 }
 
 function tables_section(p, run) {
-  const parts = [counters_table(p, run.interfaces, "interfaces", "Counters"), counters_table(p, run.switch_ports, "switch_ports", "Counters of the switch ports"), ports_table(p, run), losses_table(p, run),
-    facts_table("TCP of the ranks' own connections (TCP_INFO)", `${p}.tcp`), facts_table("Bytes of payload", `${p}.bytes`), facts_table("Bandwidth", `${p}.bandwidth`), cpu_table(p, run), informative_table(p, run)].filter(Boolean);
+  const parts = [counters_table(p, run.interfaces, "interfaces", "Counters"), counters_table(p, run.switch_ports, "switch_ports", "Counters of the switch ports"), ports_table(p, run), losses_table(p, run), tcp_tables(p, run),
+    h("div", { class: "columns" }, facts_table("Bytes of payload", `${p}.bytes`), facts_table("Bandwidth", `${p}.bandwidth`), cpu_table(p, run)), informative_table(p, run)].filter(Boolean);
   return parts.length ? h("section", { id: "tables" }, h("h2", {}, "Counters, losses, TCP, CPU"), parts) : null;
 }
 

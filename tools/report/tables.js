@@ -89,6 +89,15 @@ function facts_table(caption, path, names = null) {
   return rows.length ? table(caption, ["", "value"], rows) : null;
 }
 
+function tcp_tables(p, run) {
+  const tcp = run.tcp;
+  if (!tcp || typeof tcp !== "object") return null;
+  const rows = [["rtt_seconds", "round-trip time", format.seconds], ["cwnd_segments", "congestion window, segments", format.number]].filter(([name]) => tcp[name])
+    .map(([name, text, write]) => [text, ...spread_cells(`${p}.tcp.${name}`, write)]);
+  return [rows.length ? table("TCP of the ranks' own connections (TCP_INFO), when buckets ended", ["", ...spread_heads], rows) : null,
+    facts_table("and in the whole run", `${p}.tcp`, Object.keys(tcp).filter((name) => typeof tcp[name] === "number"))];
+}
+
 function cpu_table(p, run) {
   const cpu = run.cpu;
   if (!cpu) return null;

@@ -100,8 +100,16 @@ function first_at(steps, x) {
   return low;
 }
 
+function draw_gap(context, area, left, width, sign, zero) {
+  context.save();
+  context.globalAlpha = 0.8;
+  context.fillStyle = color("line");
+  context.fillRect(left, sign > 0 ? area.y : zero, width, sign > 0 ? zero - area.y : area.y + area.h - zero);
+  context.restore();
+}
+
 /// Draws steps as an area: filled to the largest, a band from least to largest where several are in one bin, a line at the mean.
-function draw_steps(context, graph, { steps, paint, sign = 1, least_width = 1 }) {
+function draw_steps(context, graph, { steps, paint, sign = 1, least_width = 1, show_gaps = false }) {
   const [from, to] = graph.xAxisRange(), area = graph.getArea();
   const begin = Math.max(0, first_at(steps, from) - 1), zero = graph.toDomYCoord(0);
   const x_of = (x) => Math.min(Math.max(graph.toDomXCoord(x), area.x), area.x + area.w);
@@ -112,9 +120,13 @@ function draw_steps(context, graph, { steps, paint, sign = 1, least_width = 1 })
   let open = false;
   for (let i = begin; i < steps.length && steps[i].x <= to; ++i) {
     const step = steps[i], left = x_of(step.x), right = x_of(steps[i + 1]?.x ?? step.x), width = Math.max(right - left, least_width);
-    if (step.middle === null) { open = false; continue; }
+    if (step.middle === null) {
+      if (show_gaps && width >= 3 && i + 1 < steps.length) draw_gap(context, area, left, width, sign, zero);
+      open = false;
+      continue;
+    }
     const top = y_of(step.high), mean = y_of(step.middle);
-    context.globalAlpha = step.binned ? 0.35 : 0.45;
+    context.globalAlpha = least_width > 1 ? 0.75 : step.binned ? 0.35 : 0.45;
     if (step.high > 0) context.fillRect(left, Math.min(top, zero), width, Math.max(Math.abs(zero - top), 1));
     if (open) line.lineTo(left, mean); else line.moveTo(left, mean);
     line.lineTo(right, mean);
@@ -167,8 +179,8 @@ function rate_figures(group, curves, run) {
   return names.map((name) => {
     const own = rates.filter((curve) => `${curve.host} ${curve.interface}` === name);
     const one_way = own.length === 1;
-    const lines = own.map((curve) => ({ steps: steps_of(curve), name: curve.name, paint: curve.name === "tx" ? "c0" : "c1", sign: curve.name === "tx" ? 1 : -1 }));
-    const keys = [key(one_way ? "leaves the port" : "tx, above", "c0", "box"), one_way ? null : key("rx, below", "c1", "box")].filter(Boolean);
+    const lines = own.map((curve) => ({ steps: steps_of(curve), show_gaps: true, name: curve.name, paint: curve.name === "tx" ? "c0" : "c1", sign: curve.name === "tx" ? 1 : -1 }));
+    const keys = [key(one_way ? "leaves the port" : "tx, above", "c0", "box"), one_way ? null : key("rx, below", "c1", "box"), key("no samples", "line", "box")].filter(Boolean);
     const title = `${name}${own[0].switch_port ? " (switch port)" : ""}`;
     const figure_of = figure(title, "Rate over time: the area reaches to the largest value, the line is the mean.", keys, "strip",
       (box, readout) => steps_chart(group, box, readout, lines, { range: [one_way ? 0 : -top, top], write: megabits, y_ticks: ticks,
