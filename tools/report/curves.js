@@ -87,6 +87,7 @@ function burst_figure(run, chosen, what) {
   const write = is_ptm ? (value) => significant(value) : format.bytes;
   const keys = [key("estimate, in the band from lower to upper", "c0", "box"), key("certified (lower)", "c0")];
   const points = chosen.burstiness ?? [];
+  if (!points.some((each) => positive(each.e_lower_bytes))) return null;
   const column = is_ptm ? ["ptm_lower", "ptm_estimate", "ptm_upper"] : ["e_lower_bytes", "e_estimate_bytes", "e_upper_bytes"];
   const mean_bytes_per_second = (chosen.mean_bits_per_second ?? 0) / 8;
   const predicted = (each) => is_ptm ? positive(each.ptm_predicted) :
@@ -153,6 +154,7 @@ const switch_buffers = [
 function backlog_figure(run, chosen, byte_scale) {
   const line_rate = run.on?.line_rate_bits_per_second ?? null;
   const points = [...(chosen.backlog ?? [])].sort((a, b) => a.rate_bits_per_second - b.rate_bits_per_second);
+  if (!points.some((each) => positive(each.estimate_bytes) || positive(each.lower_bytes))) return null;
   const keys = [key("estimate", "c0"), key("at least", "c0", "dash"), key("predicted", "c1", "dash"), key("shared buffers of switches", "c2", "dash")];
   const title = "B_max(r), largest queue in front of a link of rate r";
   return figure(title, `${of_interface(chosen)}; the table below has the numbers.`, keys, "", (box, readout) => {

@@ -101,10 +101,10 @@ function burst_section(p, run, data) {
     ". All ports share such a buffer, so one queue gets a part of it.", scale === 1 ? "" : ` This run's bytes are scaled by ${scale}, and so are the buffers in the chart.`);
   const show = () => {
     const i = Number(choice.value), chosen = interfaces[i];
-    const figures = can_draw && chosen.burstiness?.length ? [burst_figure(run, chosen, "ptm"), burst_figure(run, chosen, "e"), chosen.backlog?.length ? backlog_figure(run, chosen, data?.byte_scale ?? 1) : null].filter(Boolean) : [];
-    figures.forEach((each, k) => { each.dataset.chart = ["ptm", "e", "backlog-curve"][k]; });
+    const made = can_draw ? { ptm: burst_figure(run, chosen, "ptm"), e: burst_figure(run, chosen, "e"), "backlog-curve": backlog_figure(run, chosen, scale) } : {};
+    const figures = Object.entries(made).filter(([, each]) => each).map(([name, each]) => { each.dataset.chart = name; return each; });
     const [bursts, backlogs] = burst_table(p, run, i);
-    place.replaceChildren(h("div", { class: "pair" }, figures, backlogs ? h("div", {}, backlogs, can_draw ? about_buffers : null) : null), bursts);
+    place.replaceChildren(figures.length || !can_draw ? "" : h("p", { class: "absent" }, "Not measured: no window of this counter is resolved, or nothing passed."), h("div", { class: "pair" }, figures, backlogs ? h("div", {}, backlogs, can_draw ? about_buffers : null) : null), bursts);
     if (place.isConnected) figures.forEach((each) => each.draw());
     for (const each of figures) each.done = place.isConnected;
   };
