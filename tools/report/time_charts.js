@@ -108,30 +108,43 @@ function draw_gap(context, area, left, width, sign, zero) {
   context.restore();
 }
 
-/// Draws steps as an area: filled to the largest, a band from least to largest where several are in one bin, a line at the mean.
+/// Draws steps as an area: filled to the largest, with a line at the mean. Steps narrower than a pixel are drawn as one.
 function draw_steps(context, graph, { steps, paint, sign = 1, least_width = 1, show_gaps = false }) {
-  const [from, to] = graph.xAxisRange(), area = graph.getArea();
-  const begin = Math.max(0, first_at(steps, from) - 1), zero = graph.toDomYCoord(0);
+  const [from, to] = graph.xAxisRange(), area = graph.getArea(), zero = graph.toDomYCoord(0);
   const x_of = (x) => Math.min(Math.max(graph.toDomXCoord(x), area.x), area.x + area.w);
-  const y_of = (value) => graph.toDomYCoord(sign * value);
+  const line = new Path2D();
+  let column = null, open = false;
   context.save();
   context.fillStyle = context.strokeStyle = color(paint);
-  const line = new Path2D();
-  let open = false;
-  for (let i = begin; i < steps.length && steps[i].x <= to; ++i) {
-    const step = steps[i], left = x_of(step.x), right = x_of(steps[i + 1]?.x ?? step.x), width = Math.max(right - left, least_width);
+  const flush = () => {
+    if (!column) return;
+    const left = Math.round(column.left), width = Math.max(Math.round(column.right) - left, least_width);
+    const top = graph.toDomYCoord(sign * column.high), mean = graph.toDomYCoord(sign * column.sum / column.weight);
+    context.globalAlpha = least_width > 1 ? 0.75 : 0.4;
+    if (column.high > 0) context.fillRect(left, Math.min(top, zero), width, Math.max(Math.abs(zero - top), 1));
+    if (open) line.lineTo(left, mean); else line.moveTo(left, mean);
+    line.lineTo(left + width, mean);
+    open = true;
+    column = null;
+  };
+  for (let i = Math.max(0, first_at(steps, from) - 1); i < steps.length && steps[i].x <= to; ++i) {
+    const step = steps[i], left = x_of(step.x), right = x_of(steps[i + 1]?.x ?? step.x);
     if (step.middle === null) {
-      if (show_gaps && width >= 3 && i + 1 < steps.length) draw_gap(context, area, left, width, sign, zero);
-      open = false;
+      if (column && right - column.left < 1) { column.right = right; continue; }
+      flush();
+      if (show_gaps && right - left >= 3 && i + 1 < steps.length) draw_gap(context, area, left, right - left, sign, zero);
+      if (right - left >= 1) open = false;
       continue;
     }
-    const top = y_of(step.high), mean = y_of(step.middle);
-    context.globalAlpha = least_width > 1 ? 0.75 : step.binned ? 0.35 : 0.45;
-    if (step.high > 0) context.fillRect(left, Math.min(top, zero), width, Math.max(Math.abs(zero - top), 1));
-    if (open) line.lineTo(left, mean); else line.moveTo(left, mean);
-    line.lineTo(right, mean);
-    open = true;
+    if (column && right - column.left > 1) flush();
+    const weight = Math.max(right - left, 1e-9);
+    column ??= { left, high: 0, sum: 0, weight: 0 };
+    column.right = right;
+    column.high = Math.max(column.high, step.high);
+    column.sum += step.middle * weight;
+    column.weight += weight;
   }
+  flush();
   context.globalAlpha = 1;
   context.lineWidth = 1.3;
   context.stroke(line);
