@@ -1,0 +1,201 @@
+#include "tools/report_tables.hpp"
+
+#include "tools/report_sections.hpp"
+
+#include "collectors/units.hpp"
+#include "collectors/wrapped_text.hpp"
+
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Number = std::optional<double>;
+
+constexpr std::size_t table_columns = 100;
+constexpr std::size_t most_rows = 40; ///< of one table; report.json has them all
+
+std::string duration_text(const Number& seconds) {
+    if (!seconds)
+        return "-";
+    const bool negative = *seconds < 0;
+    return (negative ? "-" : "") +
+           collectors::format_duration(std::chrono::nanoseconds(std::llround(1e9 * std::abs(*seconds))));
+}
+
+std::string bytes_text(const Number& bytes) {
+    if (!bytes)
+        return "-";
+    return (*bytes < 0 ? "-" : "") + collectors::format_bytes(std::abs(*bytes));
+}
+
+std::string number_text(const Number& number) {
+    return number ? fmt::format("{:.4g}", *number) : "-";
+}
+
+std::string name_of(const Json& interface) {
+    return fmt::format("{}.{} {}", interface.value("host", ""), interface.value("interface", ""),
+                       interface.value("direction", ""));
+}
+
+/// Rows below a heading; of too many, the first.
+std::string table(const std::string& heading, const std::vector<std::string>& rows) {
+    if (rows.empty())
+        return "";
+    std::string text = heading + "\n";
+    for (std::size_t i = 0; i < rows.size() && i < most_rows; ++i)
+        text += rows[i] + "\n";
+    if (rows.size() > most_rows)
+        text += fmt::format("... and {} more in report.json\n", rows.size() - most_rows);
+    return text;
+}
+
+std::string times_row(const std::string& name, const Json& seconds) {
+    std::string row = fmt::format("{:<34}", name);
+    for (const char* const path : {"/mean", "/p50", "/p95", "/p99", "/max"})
+        row += fmt::format(" {:>12}", duration_text(number_in(seconds, path)));
+    return row;
+}
+
+} // namespace
+
+std::string times_table(const Json& run) {
+    std::vector<std::string> rows;
+    if (const Json seconds = section_in(run, "/iterations/seconds"); seconds.is_object()) {
+        rows.push_back(times_row("iteration", seconds));
+        if (const Number predicted = number_in(run, "/iterations/predicted_seconds"))
+            rows.push_back(fmt::format("{:<34} {:>12}", "  predicted", duration_text(predicted)));
+    }
+    for (const Json& bucket : run["bucket_seconds"])
+        rows.push_back(times_row(
+            fmt::format("bucket {} ({})", bucket.value("bucket", 0), bytes_text(number_in(bucket, "/bytes"))),
+            bucket["seconds"]));
+    if (run["lateness_seconds"].is_object())
+        rows.push_back(times_row("start lateness", run["lateness_seconds"]));
+    for (const Json& rank : run["skew"])
+        rows.push_back(times_row(fmt::format("start skew of rank {} (gated {})", rank.value("rank", 0),
+                                             rank.value("gated_iterations", 0)),
+                                 rank["start_skew_seconds"]));
+    return table(
+        fmt::format("{:<34} {:>12} {:>12} {:>12} {:>12} {:>12}", "times", "mean", "p50", "p95", "p99", "max"),
+        rows);
+}
+
+std::string ratio_table(const Json& run) {
+    constexpr std::array windows{0.001, 0.005, 0.01, 0.1};
+    std::vector<std::string> rows;
+    for (const Json& interface : run["interfaces"]) {
+        std::string row = fmt::format("{:<32}", name_of(interface));
+        for (const double window : windows) {
+            std::string cell = "-";
+            for (const Json& point : interface["burstiness"]) {
+                const Number lower = number_in(point, "/ptm_lower");
+                const Number upper = number_in(point, "/ptm_upper");
+                if (std::abs(point.value("tau_seconds", 0.0) - window) > 1e-12 || !lower || !upper)
+                    continue;
+                const Number predicted = number_in(point, "/ptm_predicted");
+                cell = fmt::format("{:.4g}..{:.4g}", *lower, *upper);
+                if (predicted)
+                    cell += fmt::format("({:.3g})", *predicted);
+            }
+            row += fmt::format(" {:>16}", cell);
+        }
+        rows.push_back(row);
+    }
+    return table(fmt::format("{:<32} {:>16} {:>16} {:>16} {:>16}", "PtM, certified (predicted)", "1 ms",
+                             "5 ms", "10 ms", "100 ms"),
+                 rows);
+}
+
+std::string backlog_table(const Json& run) {
+    std::vector<std::string> rows;
+    for (const Json& interface : run["interfaces"])
+        for (const Json& point : interface["backlog"])
+            rows.push_back(fmt::format("{:<32} {:>16} {:>16} {:>16} {:>16}", name_of(interface),
+                                       collectors::format_bit_rate(point.value("rate_bits_per_second", 0.0)),
+                                       bytes_text(number_in(point, "/lower_bytes")),
+                                       bytes_text(number_in(point, "/estimate_bytes")),
+                                       bytes_text(number_in(point, "/predicted_bytes"))));
+    return table(fmt::format("{:<32} {:>16} {:>16} {:>16} {:>16}", "B_max(r), largest queue", "rate r",
+                             "at least", "estimate", "predicted"),
+                 rows);
+}
+
+std::string loss_table(const Json& run) {
+    constexpr std::array keys{"rx_drops", "tx_drops", "queue_drops", "tcp_retransmits", "tcp_timeouts"};
+    std::vector<std::string> rows;
+    for (const Json& lane : run["slow_lane"]) {
+        std::string row =
+            fmt::format("{:<32}", fmt::format("{}.{}", lane.value("host", ""), lane.value("interface", "")));
+        for (const char* const key : keys) {
+            const Number count = number_in(lane, std::string("/") + key);
+            row += fmt::format(" {:>12}", count ? fmt::format("{:.0f}", *count) : "-");
+        }
+        rows.push_back(row);
+    }
+    return table(fmt::format("{:<32} {:>12} {:>12} {:>12} {:>12} {:>12}", "losses, warm-up included",
+                             "rx drops", "tx drops", "queue drops", "retransmits", "timeouts"),
+                 rows);
+}
+
+std::string switch_table(const Json& run) {
+    std::vector<std::string> rows;
+    for (const Json& port : run["switch_ports"])
+        rows.push_back(fmt::format(
+            "{:<32} {:>16} {:>16} {:>16}",
+            fmt::format("{} to {}", port.value("port", ""), port.value("leads_to", "")),
+            bytes_text(number_in(port, "/max_backlog_bytes")), number_text(number_in(port, "/drops")),
+            number_text(number_in(port, "/active_senders/max"))));
+    return table(
+        fmt::format("{:<32} {:>16} {:>16} {:>16}", "switch ports", "longest queue", "drops", "most senders"),
+        rows);
+}
+
+std::string informative_table(const Json& run) {
+    if (!run["informative"].is_object())
+        return "";
+    std::vector<std::string> rows;
+    constexpr std::array<std::array<const char*, 2>, 4> words{
+        {{"jct_ratio", "JCT ratio (measured / predicted)"},
+         {"overlap_fraction", "overlap fraction"},
+         {"jfi", "Jain's fairness index of goodput"},
+         {"cv_iteration", "CV of the iteration time"}}};
+    for (const auto& [key, label] : words)
+        rows.push_back(fmt::format("{:<34} {:>12}", label,
+                                   number_text(number_in(run, fmt::format("/informative/{}/value", key)))));
+    return table("informative, in words of the IETF's BMWG drafts", rows);
+}
+
+std::string comparison_table(const Json& comparison) {
+    std::string text = fmt::format("comparison of {}\nwith baseline {}\n\n", comparison.value("run", ""),
+                                   comparison.value("baseline", ""));
+    text += fmt::format("{:<38} {:>11} {:>11} {:>8}  {}\n", "", "baseline", "run", "change", "conclusion");
+    for (const Json& row : comparison["rows"]) {
+        const std::string unit = row.value("unit", "");
+        const auto shown = [&](const Number& value) {
+            return unit == "s"                  ? duration_text(value)
+                   : unit == "bytes/s" && value ? bytes_text(value) + "/s"
+                                                : number_text(value);
+        };
+        const Number relative = number_in(row, "/relative");
+        text += fmt::format("{:<38} {:>11} {:>11} {:>8}  {}\n", row.value("label", ""),
+                            shown(number_in(row, "/baseline")), shown(number_in(row, "/run")),
+                            relative ? fmt::format("{:+.1f} %", 100 * *relative) : "-",
+                            row.value("conclusion", ""));
+        if (row["interval"].is_object())
+            text += fmt::format(
+                "{:<38} difference {}, 95 % interval {} to {}\n", "", shown(number_in(row, "/difference")),
+                shown(number_in(row, "/interval/lower")), shown(number_in(row, "/interval/upper")));
+        else
+            text += collectors::wrapped(fmt::format("  {}", row.value("reason", "")), table_columns) + "\n";
+    }
+    return text + "\n" + collectors::wrapped(comparison.value("method", ""), table_columns) + "\n";
+}
+
+} // namespace tools
