@@ -56,12 +56,14 @@ std::string title_of(const Json& run, const Json& interface) {
     return title;
 }
 
-/// One series for each direction of each interface: a row for each point that has all the numbers.
+/// What each interface sent: a row for each point that has all the numbers.
 std::vector<Series> interface_series(const Json& report, const std::string& list,
                                      const std::vector<std::string>& keys) {
     std::vector<Series> all;
     for (const Json& run : report["runs"])
         for (const Json& interface : run["interfaces"]) {
+            if (interface.value("direction", "") != "tx")
+                continue;
             Series series{title_of(run, interface), ""};
             for (const Json& point : interface[list]) {
                 std::string row;
@@ -134,7 +136,7 @@ std::vector<Series> rate_series(std::span<const ReportInput> inputs) {
     for (const ReportInput& input : inputs)
         for (const TraceSource& trace : input.traces)
             if (!trace.is_switch_port && all.size() < most_series)
-                all.push_back({fmt::format("{}.{} tx", trace.info.host, trace.info.interface),
+                all.push_back({fmt::format("{}.{}", trace.info.host, trace.info.interface),
                                rate_rows(trace, collectors::Direction::tx)});
     return all;
 }
@@ -143,16 +145,17 @@ std::vector<Series> rate_series(std::span<const ReportInput> inputs) {
 struct Style {
     std::string_view settings;
     std::string_view plot;
-    std::string_view prediction; ///< a second plot of the series; empty: none
+    std::string_view prediction; ///< a second plot of the series, dashed; empty: none
 };
 
 Style style_of(std::string_view name) {
     if (name == "ptm")
-        return {"set logscale xy\nset xlabel 'time scale tau [ms]'\nset ylabel 'peak to mean, PtM(tau)'\n"
-                "set label 1 '60:1 at 5 ms' at 5,60 point pt 2 ps 1.5 offset 1,0.5\n",
+        return {"set logscale xy\nset xlabel 'time scale tau [ms]'\nset ylabel 'peak to mean of what was "
+                "sent, PtM(tau)'\n"
+                "set label 1 '60:1 at 5 ms' at 5,60 point pt 2 ps 1.5 offset 1.5,0\n",
                 "$data{0} using ($1*1e3):2:4 with filledcurves lc {0} fs transparent solid 0.25 notitle, "
                 "$data{0} using ($1*1e3):3 with linespoints lc {0} pt 7 ps 0.4",
-                "$data{0} using ($1*1e3):5 with lines lc {0} dt 2"};
+                "$data{0} using ($1*1e3):5 with lines lc {0} dt 2 notitle"};
     if (name == "e")
         return {"set logscale xy\nset xlabel 'time scale tau [ms]'\nset ylabel 'E(tau), most bytes in a "
                 "window [MB]'\n",
@@ -164,7 +167,7 @@ Style style_of(std::string_view name) {
         return {"set xlabel 'link rate r [Gbit/s]'\nset ylabel 'largest queue, B_{max}(r) [MB]'\nset yrange "
                 "[0:*]\n",
                 "$data{0} using ($1/1e9):($3/1e6) with linespoints lc {0} pt 7 ps 0.4",
-                "$data{0} using ($1/1e9):($4/1e6) with lines lc {0} dt 2"};
+                "$data{0} using ($1/1e9):($4/1e6) with lines lc {0} dt 2 notitle"};
     if (name == "rate")
         return {
             "set xlabel 'time since the start [s]'\nset ylabel 'rate, least to largest of 1 ms [Gbit/s]'\n"
@@ -226,13 +229,12 @@ std::string figure_script(const std::filesystem::path& path, const Json& report,
         script += fmt::format("$data{} << EOD\n{}EOD\n", i + 1, series[i].rows);
         plots.push_back(fmt::format(fmt::runtime(style.plot), i + 1) + " title " + quoted(series[i].title));
         if (!style.prediction.empty() && has_prediction(series[i]))
-            plots.push_back(fmt::format(fmt::runtime(style.prediction), i + 1) + " title " +
-                            quoted(series[i].title + ", predicted"));
+            plots.push_back(fmt::format(fmt::runtime(style.prediction), i + 1));
     }
     for (const Terminal& terminal : terminals)
         if (terminal.extension == path.extension().string())
             script += fmt::format("set terminal {}\n", terminal.command);
-    script += fmt::format("set output {}\nset grid\nset key top right noenhanced\n{}plot ",
+    script += fmt::format("set output {}\nset grid\nset key outside below noenhanced\n{}plot ",
                           quoted(output.string()), style.settings);
     for (std::size_t i = 0; i < plots.size(); ++i)
         script += (i == 0 ? "" : ", \\\n     ") + plots[i];

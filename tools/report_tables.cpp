@@ -8,6 +8,8 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -44,6 +46,14 @@ std::string name_of(const Json& interface) {
                        interface.value("direction", ""));
 }
 
+/// In lines that begin in that column.
+std::string indented(const std::string& text, std::size_t column) {
+    std::string lines = std::string(column, ' ');
+    for (const char c : collectors::wrapped(text, table_columns - column))
+        lines += c == '\n' ? "\n" + std::string(column, ' ') : std::string(1, c);
+    return lines + "\n";
+}
+
 /// Rows below a heading; of too many, the first.
 std::string table(const std::string& heading, const std::vector<std::string>& rows) {
     if (rows.empty())
@@ -61,6 +71,22 @@ std::string times_row(const std::string& name, const Json& seconds) {
     for (const char* const path : {"/mean", "/p50", "/p95", "/p99", "/max"})
         row += fmt::format(" {:>12}", duration_text(number_in(seconds, path)));
     return row;
+}
+
+/// "26.39..35.83(21.5)"
+std::string ratio_cell(const Json& interface, double window) {
+    for (const Json& point : interface["burstiness"]) {
+        const Number lower = number_in(point, "/ptm_lower");
+        const Number upper = number_in(point, "/ptm_upper");
+        if (std::abs(point.value("tau_seconds", 0.0) - window) > 1e-12 || !lower || !upper)
+            continue;
+        const std::string low = fmt::format("{:.4g}", *lower);
+        const std::string high = fmt::format("{:.4g}", *upper);
+        const Number predicted = number_in(point, "/ptm_predicted");
+        return (low == high ? low : low + ".." + high) +
+               (predicted ? fmt::format("({:.3g})", *predicted) : "");
+    }
+    return "-";
 }
 
 } // namespace
@@ -91,39 +117,36 @@ std::string ratio_table(const Json& run) {
     constexpr std::array windows{0.001, 0.005, 0.01, 0.1};
     std::vector<std::string> rows;
     for (const Json& interface : run["interfaces"]) {
-        std::string row = fmt::format("{:<32}", name_of(interface));
-        for (const double window : windows) {
-            std::string cell = "-";
-            for (const Json& point : interface["burstiness"]) {
-                const Number lower = number_in(point, "/ptm_lower");
-                const Number upper = number_in(point, "/ptm_upper");
-                if (std::abs(point.value("tau_seconds", 0.0) - window) > 1e-12 || !lower || !upper)
-                    continue;
-                const Number predicted = number_in(point, "/ptm_predicted");
-                cell = fmt::format("{:.4g}..{:.4g}", *lower, *upper);
-                if (predicted)
-                    cell += fmt::format("({:.3g})", *predicted);
-            }
-            row += fmt::format(" {:>16}", cell);
-        }
+        std::string row = fmt::format("{:<24.24}", name_of(interface));
+        for (const double window : windows)
+            row += fmt::format(" {:>18}", ratio_cell(interface, window));
         rows.push_back(row);
     }
-    return table(fmt::format("{:<32} {:>16} {:>16} {:>16} {:>16}", "PtM, certified (predicted)", "1 ms",
-                             "5 ms", "10 ms", "100 ms"),
+    return table(fmt::format("{:<24} {:>18} {:>18} {:>18} {:>18}", "PtM, certified (model)", "1 ms", "5 ms",
+                             "10 ms", "100 ms"),
                  rows);
 }
 
+/// Of all interfaces, the longest queue at each rate.
 std::string backlog_table(const Json& run) {
-    std::vector<std::string> rows;
+    std::map<double, std::pair<std::string, Json>> longest; // by rate
     for (const Json& interface : run["interfaces"])
-        for (const Json& point : interface["backlog"])
-            rows.push_back(fmt::format("{:<32} {:>16} {:>16} {:>16} {:>16}", name_of(interface),
-                                       collectors::format_bit_rate(point.value("rate_bits_per_second", 0.0)),
-                                       bytes_text(number_in(point, "/lower_bytes")),
-                                       bytes_text(number_in(point, "/estimate_bytes")),
-                                       bytes_text(number_in(point, "/predicted_bytes"))));
-    return table(fmt::format("{:<32} {:>16} {:>16} {:>16} {:>16}", "B_max(r), largest queue", "rate r",
-                             "at least", "estimate", "predicted"),
+        for (const Json& point : interface["backlog"]) {
+            const auto estimate = number_in(point, "/estimate_bytes");
+            auto& [where, found] = longest[point.value("rate_bits_per_second", 0.0)];
+            if (estimate && (found.is_null() || *estimate > number_in(found, "/estimate_bytes"))) {
+                where = name_of(interface);
+                found = point;
+            }
+        }
+    std::vector<std::string> rows;
+    for (const auto& [rate, place] : longest)
+        rows.push_back(fmt::format("{:<24} {:>12} {:>12} {:>12}  {}", collectors::format_bit_rate(rate),
+                                   bytes_text(number_in(place.second, "/lower_bytes")),
+                                   bytes_text(number_in(place.second, "/estimate_bytes")),
+                                   bytes_text(number_in(place.second, "/predicted_bytes")), place.first));
+    return table(fmt::format("{:<24} {:>12} {:>12} {:>12}  {}", "B_max(r), longest queue", "at least",
+                             "estimate", "predicted", "of"),
                  rows);
 }
 
@@ -193,7 +216,7 @@ std::string comparison_table(const Json& comparison) {
                 "{:<38} difference {}, 95 % interval {} to {}\n", "", shown(number_in(row, "/difference")),
                 shown(number_in(row, "/interval/lower")), shown(number_in(row, "/interval/upper")));
         else
-            text += collectors::wrapped(fmt::format("  {}", row.value("reason", "")), table_columns) + "\n";
+            text += indented(row.value("reason", ""), 39);
     }
     return text + "\n" + collectors::wrapped(comparison.value("method", ""), table_columns) + "\n";
 }
