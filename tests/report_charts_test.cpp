@@ -216,6 +216,17 @@ TEST_CASE("backlog, drops and connections are read where they were sampled", "[c
     REQUIRE(charts["runs"][0]["stayed_zero"][0]["kind"] == "resent");
 }
 
+TEST_CASE("a damaged trace costs its curves and is named", "[charts]") {
+    const TemporaryFolder folder;
+    ReportInput input = input_of(folder.path(), "good.csv", jumping_samples(2000));
+    tests::write_text(folder / "bad.csv", "t_ns,rx_width_ns,tx_width_ns,rx_bytes,tx_bytes,flags\n0,0,zero\n");
+    input.traces.push_back(source_of(folder / "bad.csv", "beta"));
+    const Json run = tools::charts_json(std::vector{input})["runs"][0];
+    REQUIRE(run["curves"].size() == 2); // tx and rx of the good one
+    REQUIRE(run["not_drawn"].size() == 1);
+    REQUIRE(tests::contains(run["not_drawn"][0], "bad.csv:2: "));
+}
+
 TEST_CASE("nothing in a report can end the element that holds it", "[charts]") {
     const std::string evil = "</script><script>alert(1)</script><!--";
     const Json report{{"runs", {{{"title", evil}, {"warnings", {evil}}}}}};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,14 +74,22 @@ Share share_of(const ChartSettings& settings, std::size_t inputs, std::size_t cu
     return {std::min(settings.most_bins, half / 3), std::min(settings.most_fine_values, half)};
 }
 
-void first_pass(std::vector<DrawnSource>& sources, const Share& share) {
+/// Returns why files could not be read to their end. A damaged one costs its curves, not the report.
+std::vector<std::string> first_pass(std::vector<DrawnSource>& sources, const Share& share) {
+    std::vector<std::string> damaged;
     for (DrawnSource& each : sources) {
         for (const ChartCurve& curve : each.source.curves)
             each.curves.push_back({curve, ChartBins(share.bins), {}});
-        each.source.values([&](std::size_t curve, std::int64_t index, double value) {
-            each.curves[curve].bins.add(index, value);
-        });
+        try {
+            each.source.values([&](std::size_t curve, std::int64_t index, double value) {
+                each.curves[curve].bins.add(index, value);
+            });
+        } catch (const std::runtime_error& error) {
+            damaged.emplace_back(error.what());
+            each.curves.clear();
+        }
     }
+    return damaged;
 }
 
 /// Of the rates of hosts; of those of switch ports where there are no others.
@@ -209,7 +218,7 @@ Json input_json(const ReportInput& input, const ChartSettings& settings, std::si
     for (const DrawnSource& each : sources)
         curves += each.source.curves.size();
     const Share share = share_of(settings, inputs, curves);
-    first_pass(sources, share);
+    const std::vector<std::string> damaged = first_pass(sources, share);
     const Peak peak = largest_rate(sources);
     const std::vector<Window> windows = windows_of(input, peak, share);
     second_pass(sources, windows);
@@ -218,6 +227,7 @@ Json input_json(const ReportInput& input, const ChartSettings& settings, std::si
     const bool has_scale = input.run.is_object() && input.run.contains(scale) && input.run[scale].is_number();
     Json json{{"name", input.name},
               {"byte_scale", has_scale ? input.run[scale] : Json(1)},
+              {"not_drawn", damaged},
               {"peak", nullptr},
               {"windows", Json::array()}};
     if (peak.curve)

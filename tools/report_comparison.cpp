@@ -31,7 +31,8 @@ struct Row {
     Statistic statistic;
     std::vector<double> baseline;
     std::vector<double> run;
-    std::string note; ///< for the reason, where there is no interval
+    std::string note;    ///< for the reason, where there is no interval
+    std::string problem; ///< why a value must not be compared; empty: none
 };
 
 Json row_json(const Row& row) {
@@ -47,14 +48,17 @@ Json row_json(const Row& row) {
     json["relative"] =
         both && json["baseline"] != 0 ? Json(difference / json["baseline"].get<double>()) : Json();
     const std::size_t values = std::min(row.baseline.size(), row.run.size());
-    const auto interval = both ? difference_interval(row.baseline, row.run, row.statistic) : std::nullopt;
+    const auto interval = both && row.problem.empty()
+                              ? difference_interval(row.baseline, row.run, row.statistic)
+                              : std::nullopt;
     if (!interval) {
         json["interval"] = nullptr;
         json["conclusion"] = "not measured";
-        json["reason"] = !both         ? "not measured in both runs"
-                         : values == 1 ? "one value per run tells nothing of what varies"
-                                       : fmt::format("{} values; an interval needs {}", values,
-                                                     row.statistic.least_values());
+        json["reason"] = !row.problem.empty() ? row.problem
+                         : !both              ? "not measured in both runs"
+                         : values == 1        ? "one value per run tells nothing of what varies"
+                                              : fmt::format("{} values; an interval needs {}", values,
+                                                            row.statistic.least_values());
         if (!row.note.empty())
             json["reason"] = json["reason"].get<std::string>() + "; " + row.note;
         return json;
@@ -100,31 +104,43 @@ void add_timeline_rows(std::vector<Row>& rows, const ReportRun& baseline, const 
     }
 }
 
-struct Ratios {
+struct Values {
     std::vector<double> values;
     double lower = 0;
     double upper = 0;
+    std::string problem; ///< of the first that must not be judged
 };
 
-Ratios ratios_of(const Json& document, const std::string& expectation) {
-    Ratios ratios;
+Values values_of(const Json& document, const std::string& expectation) {
+    Values found;
     for (const MeasuredValue& value :
          generator::measured_values(generator::parse_expectation(expectation), document)) {
-        if (!value.estimate || !value.problem.empty())
+        if (found.problem.empty() && !value.problem.empty())
+            found.problem =
+                fmt::format("{}{}{}", value.where, value.where.empty() ? "" : ": ", value.problem);
+        if (!value.estimate)
             continue;
-        ratios.values.push_back(*value.estimate);
-        ratios.lower = std::max(ratios.lower, value.lower.value_or(0));
-        ratios.upper = std::max(ratios.upper, value.upper.value_or(0));
+        found.values.push_back(*value.estimate);
+        found.lower = std::max(found.lower, value.lower.value_or(0));
+        found.upper = std::max(found.upper, value.upper.value_or(0));
     }
-    return ratios;
+    return found;
+}
+
+/// Why the values must not be compared, and of which run that is said.
+std::string worst(const ReportRun& baseline, const Values& before, const ReportRun& run,
+                  const Values& after) {
+    if (!before.problem.empty())
+        return fmt::format("{}: {}", baseline.input->name, before.problem);
+    return after.problem.empty() ? "" : fmt::format("{}: {}", run.input->name, after.problem);
 }
 
 /// Values of the hosts; with one host each, certified bounds still tell which run had the larger peak.
 void add_ratio_rows(std::vector<Row>& rows, const ReportRun& baseline, const ReportRun& run) {
     for (const std::string window : {"1ms", "5ms", "10ms", "100ms"}) {
         const std::string expectation = fmt::format("ptm({}, tx) >= 0", window);
-        Ratios before = ratios_of(baseline.document, expectation);
-        Ratios after = ratios_of(run.document, expectation);
+        Values before = values_of(baseline.document, expectation);
+        Values after = values_of(run.document, expectation);
         std::string note;
         if (!before.values.empty() && !after.values.empty() &&
             (after.lower > before.upper || after.upper < before.lower))
@@ -132,15 +148,18 @@ void add_ratio_rows(std::vector<Row>& rows, const ReportRun& baseline, const Rep
                 "the certified bounds of the largest, {:.4g} to {:.4g} and {:.4g} to {:.4g}, are apart",
                 before.lower, before.upper, after.lower, after.upper);
         rows.push_back({"ptm_" + window, fmt::format("PtM({}), sent, mean of hosts", window), "1", mean,
-                        std::move(before.values), std::move(after.values), note});
+                        std::move(before.values), std::move(after.values), note,
+                        worst(baseline, before, run, after)});
     }
 }
 
 void add_single_rows(std::vector<Row>& rows, const ReportRun& baseline, const ReportRun& run) {
     const auto add = [&](const std::string& id, const std::string& label, const std::string& unit,
                          const std::string& expectation) {
-        rows.push_back({id, label, unit, mean, ratios_of(baseline.document, expectation).values,
-                        ratios_of(run.document, expectation).values, ""});
+        const Values before = values_of(baseline.document, expectation);
+        const Values after = values_of(run.document, expectation);
+        rows.push_back(
+            {id, label, unit, mean, before.values, after.values, "", worst(baseline, before, run, after)});
     };
     add("bus_bandwidth", "bus bandwidth", "bytes/s", "bus_bandwidth >= 0B/s");
     add("mean_rate", "mean rate, sent, mean of hosts", "bytes/s", "mean_rate(tx) >= 0B/s");

@@ -80,18 +80,23 @@ Json on_section(const ReportRun& run) {
     return on;
 }
 
-/// All that may keep a reader from a number: of the run, of each interface, of what could not be read.
+void add_once(Json& warnings, const std::string& warning) {
+    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end())
+        warnings.push_back(warning);
+}
+
+/// All that may keep a reader from a number: of the run, of each interface, of what could not be read. What
+/// holds for both directions of an interface is said once.
 Json warnings_section(const ReportRun& run) {
     Json warnings = copied(run.document, "/warnings", Json::array());
     for (const char* const path : {"/interfaces", "/switch_ports"})
         for (const Json& interface : copied(run.document, path, Json::array()))
             for (const Json& warning : copied(interface, "/warnings", Json::array()))
-                warnings.push_back(fmt::format(
-                    "{} {} {}: {}", copied(interface, "/host", "").get<std::string>(),
-                    copied(interface, "/interface", "").get<std::string>(),
-                    copied(interface, "/direction", "").get<std::string>(), warning.get<std::string>()));
+                add_once(warnings, fmt::format("{} {}: {}", copied(interface, "/host", "").get<std::string>(),
+                                               copied(interface, "/interface", "").get<std::string>(),
+                                               warning.get<std::string>()));
     for (const std::string& warning : run.input->warnings)
-        warnings.push_back(warning);
+        add_once(warnings, warning);
     return warnings;
 }
 

@@ -84,7 +84,8 @@ function time_section(run, data) {
   ].filter(Boolean);
   const what = (each) => each.kind === "resent" ? each.kind : `${each.kind} ${each.name}`, shown = new Set(curves.map(what));
   const zero = [...new Set((data.stayed_zero ?? []).filter((each) => !shown.has(what(each))).map((each) => each.kind === "resent" ? "segments sent again by ranks" : each.kind === "drops" ? `drops (${each.name})` : each.name))];
-  return h("section", { id: "over-time" }, h("h2", {}, "Over time"), about, tools,
+  return h("section", { id: "over-time" }, h("h2", {}, "Over time"), about,
+    data.not_drawn?.length ? h("ul", { class: "warnings" }, data.not_drawn.map((reason) => h("li", {}, `NOT DRAWN: ${reason}`))) : null, tools,
     strips.slice(0, most_strips), more(strips.slice(most_strips), `${strips.length - most_strips} more interfaces`), timeline, more(port_strips, "What leaves the switch ports"), levels,
     zero.length ? h("p", { class: "about" }, `Sampled, and 0 all the time: ${zero.join(", ")}.`) : null);
 }
