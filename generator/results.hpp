@@ -24,14 +24,14 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
 /// The record of a run that something ended before its metrics were computed: complete it is not.
 RunRecord without_metrics(RunRecord record, std::string_view why);
 
-/// Writes what need not be computed: timeline.csv, tcp.csv, the traces of hosts that do not share rank 0's files, and
-/// run.json as it shall stay if `publish` does not come to replace it. Returns the names of what could not be
-/// written; standard error says why.
+/// Writes what need not be computed: timeline.csv, tcp.csv, the traces of hosts that do not share rank 0's
+/// files, and run.json as it shall stay if `publish` does not come to replace it. Returns the names of what
+/// could not be written; standard error says why.
 std::vector<std::string> keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
                               const RunDirectory& directory);
 
 /// Writes run.json and metrics.prom, prints the result (text, or run.json with --json) on standard output and
 /// errors on standard error. `unwritten` is what `keep` returned. Returns the exit code.
-int publish(const RunRecord& record, const RunDirectory& directory, std::vector<std::string> unwritten);
+int publish(RunRecord record, const RunDirectory& directory, std::vector<std::string> unwritten);
 
 } // namespace generator

@@ -7,6 +7,7 @@
 #include "generator/slow_results.hpp"
 #include "generator/tcp_results.hpp"
 #include "generator/transport.hpp"
+#include "generator/verdict.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -79,7 +80,14 @@ struct RunRecord {
     std::optional<TcpResult> tcp;               ///< empty: not measured
     std::vector<SlowLaneResult> slow_lanes;     ///< of each interface whose lane could be kept
     std::vector<SwitchPortResult> switch_ports; ///< empty without a switch that could be sampled
+    Verdict verdict;                            ///< on what the profile expects
 };
+
+/// What the profile expects.
+std::vector<Expectation> expectations_of(const RunRecord& record);
+
+/// Judges what the profile expects by all else that the record says.
+Verdict verdict_on(const RunRecord& record);
 
 /// run.json, format "gradburst-run/1". Always valid JSON; what is not known is null.
 std::string run_json(const RunRecord& record);
