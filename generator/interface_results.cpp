@@ -4,6 +4,7 @@
 #include "collectors/summary_warnings.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/units.hpp"
+#include "generator/asked_windows.hpp"
 #include "generator/plan_book.hpp"
 
 #include <algorithm>
@@ -40,9 +41,11 @@ std::optional<Span> measured_span(const Timeline& timeline, const collectors::Tr
                 nanoseconds(timeline.iterations[last - 1].end_ns + shift)};
 }
 
-/// Link rates for the backlog: fractions of the line rate, or multiples of the mean when it is not known.
-std::vector<BitRate> backlog_rates(std::optional<BitRate> line_rate, double mean_bits_per_second) {
-    std::vector<BitRate> rates;
+/// Link rates for the backlog: fractions of the line rate, or multiples of the mean when it is not known, and
+/// those that an expectation names.
+std::vector<BitRate> backlog_rates(const AskedMetrics& asked, double mean_bits_per_second) {
+    std::vector<BitRate> rates = asked_rates(asked.expectations);
+    const std::optional<BitRate> line_rate = asked.line_rate;
     if (line_rate)
         for (const double share : {0.1, 0.25, 0.5, 0.75})
             rates.push_back({static_cast<std::uint64_t>(
@@ -50,6 +53,8 @@ std::vector<BitRate> backlog_rates(std::optional<BitRate> line_rate, double mean
     else if (mean_bits_per_second >= 1)
         for (const double multiple : {2.0, 5.0, 10.0, 20.0})
             rates.push_back({static_cast<std::uint64_t>(std::llround(multiple * mean_bits_per_second))});
+    std::sort(rates.begin(), rates.end());
+    rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
     return rates;
 }
 
@@ -114,7 +119,7 @@ std::string count_warning(const InterfaceResult& result) {
 std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>& traces,
                                                const std::vector<Timeline>& timelines,
                                                const Workload& workload, const RunStatistics& statistics,
-                                               std::uint32_t warmup, std::optional<BitRate> line_rate,
+                                               std::uint32_t warmup, const AskedMetrics& asked,
                                                std::vector<std::string>& warnings) {
     const std::uint32_t last = statistics.finished_iterations;
     const std::uint32_t first = statistics.measured_iterations > 0 ? warmup : 0;
@@ -134,11 +139,10 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
         }
         for (const Direction direction : {Direction::tx, Direction::rx}) {
             InterfaceResult result;
-            const auto windows = collectors::standard_windows();
+            const std::vector<nanoseconds> windows = asked_windows(asked.expectations);
             result.summary = collectors::summarize(trace, direction, span->from, span->to, windows, {});
-            result.summary =
-                collectors::summarize(trace, direction, span->from, span->to, windows,
-                                      backlog_rates(line_rate, result.summary.mean_bits_per_second));
+            result.summary = collectors::summarize(trace, direction, span->from, span->to, windows,
+                                                   backlog_rates(asked, result.summary.mean_bits_per_second));
             result.ranks = each.ranks;
             result.from = span->from;
             result.to = span->to;

@@ -3,6 +3,7 @@
 #include "collectors/printable.hpp"
 #include "collectors/slow_lane.hpp"
 #include "collectors/trace_file.hpp"
+#include "generator/asked_windows.hpp"
 #include "generator/interface_results.hpp"
 #include "generator/link.hpp"
 #include "generator/plan_book.hpp"
@@ -248,11 +249,11 @@ void add_slow_lanes(RunRecord& record, const std::vector<std::optional<RankRepor
     }
 }
 
-/// PtM for each standard window.
-std::vector<std::optional<double>> ratios(std::span<const collectors::Reading> readings) {
+/// PtM for each window.
+std::vector<std::optional<double>> ratios(std::span<const collectors::Reading> readings,
+                                          std::span<const nanoseconds> windows) {
     std::vector<std::optional<double>> values;
-    const collectors::BurstinessCurve curve =
-        collectors::burstiness_curve(readings, collectors::standard_windows());
+    const collectors::BurstinessCurve curve = collectors::burstiness_curve(readings, windows);
     for (const collectors::BurstinessPoint& point : curve.points)
         values.push_back(point.resolved ? std::optional(collectors::peak_to_mean(curve, point).estimate)
                                         : std::nullopt);
@@ -279,17 +280,19 @@ void add_prediction(RunRecord& record, const Workload& workload) {
     const Prediction prediction = predict(record.profile, workload, static_cast<int>(record.ranks.size()),
                                           model, record.statistics.finished_iterations);
     record.predicted_iteration_seconds = 1e-9 * static_cast<double>(prediction.iteration_mean.count());
+    const std::vector<nanoseconds> windows = asked_windows(expectations_of(record));
     for (InterfaceResult& result : record.interfaces) {
         const auto readings = collectors::readings(predicted_trace(prediction, result.ranks, one_network),
                                                    result.summary.direction);
-        result.predicted_ratios = ratios(readings);
+        result.predicted_ratios = ratios(readings, windows);
         for (const collectors::BacklogPoint& point : result.summary.backlog)
             result.predicted_backlog_bytes.push_back(collectors::max_backlog(readings, point.rate).estimate);
     }
     for (SwitchPortResult& port :
          record.switch_ports) // what leaves through the port is what its host receives
         port.predicted_ratios =
-            ratios(collectors::readings(predicted_trace(prediction, port.ranks), collectors::Direction::rx));
+            ratios(collectors::readings(predicted_trace(prediction, port.ranks), collectors::Direction::rx),
+                   collectors::standard_windows());
 }
 
 } // namespace
@@ -300,6 +303,8 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
     record.status = end.status;
     record.error = end.error;
     for (const std::optional<RankReport>& report : reports) {
+        record.start_monotonic_ns.push_back(report ? std::optional(report->timeline.start_monotonic_ns)
+                                                   : std::nullopt);
         record.checked_elements += report ? report->checked_elements : 0;
         record.cpu.push_back(report ? rank_cpu(*report) : RankCpu{});
         if (report)
@@ -338,7 +343,7 @@ void add_interfaces(RunRecord& record, const std::vector<std::optional<RankRepor
         record.tcp = tcp_result(tcp_logs_of(reports), record.profile.run.warmup);
         record.interfaces = interface_results(traces_of(record, reports, directory), timelines_of(reports),
                                               workload, record.statistics, record.profile.run.warmup,
-                                              record.line_rate, record.warnings);
+                                              {record.line_rate, expectations_of(record)}, record.warnings);
         record.switch_ports = switch_results(switch_traces, directory.path(),
                                              aligned_timelines(record, reports), workload, record);
         try {
@@ -383,6 +388,7 @@ int publish(RunRecord record, RunDirectory& directory, std::vector<std::string> 
     record = as_written(std::move(record), unwritten);
     write(directory, "metrics.prom", prometheus_text(record), unwritten);
     record = as_written(std::move(record), unwritten);
+    record.verdict = verdict_on(record);
     const std::string json = run_json(record);
     write(directory, "run.json", json, unwritten);
     if (record.profile.run.json)
@@ -395,7 +401,8 @@ int publish(RunRecord record, RunDirectory& directory, std::vector<std::string> 
         collectors::print_safely(stderr, "gradburst: {}\n", record.error);
     if (!unwritten.empty())
         return our_failure;
-    return record.status == RunStatus::complete      ? success
+    const bool as_expected = record.verdict.result == Result::none || record.verdict.result == Result::pass;
+    return record.status == RunStatus::complete      ? (as_expected ? success : not_as_expected)
            : record.status == RunStatus::interrupted ? interrupted
                                                      : our_failure;
 }

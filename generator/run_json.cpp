@@ -120,6 +120,8 @@ Json context_json(const RunRecord& record) {
             entry["address"] = record.endpoints[rank].address;
             entry["port"] = record.endpoints[rank].port;
         }
+        entry["start_monotonic_ns"] =
+            rank < record.start_monotonic_ns.size() ? or_null(record.start_monotonic_ns[rank]) : Json();
         hosts[place->second]["ranks"].push_back(std::move(entry));
     }
     Json context;
@@ -209,6 +211,19 @@ Json switch_port_json(const SwitchPortResult& port) {
 
 } // namespace
 
+std::vector<Expectation> expectations_of(const RunRecord& record) {
+    std::vector<Expectation> expectations;
+    for (const std::string& text : record.profile.expect)
+        expectations.push_back(parse_expectation(text));
+    return expectations;
+}
+
+Verdict verdict_on(const RunRecord& record) {
+    if (record.profile.expect.empty())
+        return {};
+    return judge(expectations_of(record), Json::parse(run_json(record)));
+}
+
 std::string run_json(const RunRecord& record) {
     const RunStatistics& statistics = record.statistics;
     Json json;
@@ -264,8 +279,7 @@ std::string run_json(const RunRecord& record) {
     json["switch_ports"] = Json::array();
     for (const SwitchPortResult& port : record.switch_ports)
         json["switch_ports"].push_back(switch_port_json(port));
-    json["verdict"]["result"] = "none";
-    json["verdict"]["reasons"] = Json::array();
+    json["verdict"] = verdict_json(record.verdict);
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

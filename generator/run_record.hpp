@@ -7,6 +7,7 @@
 #include "generator/slow_results.hpp"
 #include "generator/tcp_results.hpp"
 #include "generator/transport.hpp"
+#include "generator/verdict.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -64,6 +65,7 @@ struct RunRecord {
     std::vector<HostFacts> ranks;
     std::vector<Endpoint> endpoints;
     std::vector<ClockAlignment> clocks; ///< of each rank's host; empty before they were compared
+    std::vector<std::optional<std::int64_t>> start_monotonic_ns; ///< of each rank, time 0 on its host's clock
     Profile profile;
     std::optional<BitRate> line_rate;
     std::string line_rate_origin; ///< "--line-rate", "eth0 reports it", "unknown"
@@ -80,7 +82,14 @@ struct RunRecord {
     std::optional<TcpResult> tcp;               ///< empty: not measured
     std::vector<SlowLaneResult> slow_lanes;     ///< of each interface whose lane could be kept
     std::vector<SwitchPortResult> switch_ports; ///< empty without a switch that could be sampled
+    Verdict verdict;                            ///< on what the profile expects
 };
+
+/// What the profile expects.
+std::vector<Expectation> expectations_of(const RunRecord& record);
+
+/// Judges what the profile expects by all else that the record says.
+Verdict verdict_on(const RunRecord& record);
 
 /// run.json, format "gradburst-run/1". Always valid JSON; what is not known is null.
 std::string run_json(const RunRecord& record);

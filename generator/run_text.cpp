@@ -223,6 +223,18 @@ std::string overview_text(const std::vector<InterfaceResult>& results) {
     return text + "deviation: of the estimate that is farthest from its prediction\n";
 }
 
+std::string verdict_text(const Verdict& verdict) {
+    const auto name = [](Result result) {
+        return result == Result::pass ? "PASS" : result == Result::fail ? "FAIL" : "NOT MEASURED";
+    };
+    if (verdict.result == Result::none)
+        return "";
+    std::string text = fmt::format("verdict          {}\n", name(verdict.result));
+    for (const Judgement& each : verdict.judgements)
+        text += fmt::format("  {:<15}{}: {}\n", name(each.result), each.text, each.reason);
+    return text;
+}
+
 /// Two counters in full; of more, the first in full and all of them in one table.
 std::string interfaces_text(const RunRecord& record, const std::string& out) {
     std::string text;
@@ -323,6 +335,7 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     text += "\n";
     for (const std::string& warning : record.warnings)
         fmt::format_to(append, "WARNING: {}\n", warning);
+    text += verdict_text(record.verdict);
     return text;
 }
 
