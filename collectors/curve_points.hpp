@@ -24,7 +24,7 @@ struct CurvePoint {
 /// How far it strays from such a line is known for stretches of `stretch` points, which serves all windows.
 class CurvePoints {
 public:
-    static constexpr std::size_t stretch = 32;
+    static constexpr std::size_t stretch = 64;
 
     /// How far the points of a stretch lie above the line through its first point, in bytes.
     struct Stray {
