@@ -92,7 +92,7 @@ TEST_CASE("a misspelt key is an error with its path and the nearest known key", 
         error_of(with(R"("rnu": {})")),
         Catch::Matchers::StartsWith("test.json: /rnu: unknown key; did you mean \"run\"? known keys: "));
     CHECK_THAT(error_of(with(R"("verdict": {})")),
-               Catch::Matchers::StartsWith("test.json: /expect: unknown key; "));
+               Catch::Matchers::StartsWith("test.json: /verdict: unknown key; "));
     CHECK_THAT(error_of(one_bucket("\"byte\": 1")),
                Catch::Matchers::StartsWith("test.json: /gradients/buckets/0/byte: unknown"));
     CHECK_THAT(error_of(with(R"("run": {"seed_ms": 1})")),
