@@ -138,7 +138,7 @@ TEST_CASE("a bare trace is reported in the current folder, or where --out says",
 }
 
 TEST_CASE("a trace of one sample, or of none, measures nothing and says so", "[cli]") {
-    for (const std::size_t samples : {0, 1}) {
+    for (const std::size_t samples : {0U, 1U}) {
         const ReportProgram program;
         collectors::write_trace(program.file("tiny.csv"), even_trace(samples));
         const std::string trace =

@@ -33,11 +33,11 @@ BucketSpan span_of(std::uint32_t bucket, std::int64_t due_ms, std::int64_t start
 
 TEST_CASE("iterations and buckets take as long as on their slowest rank", "[report]") {
     const TimelineNumbers numbers = numbers_of(tests::small_timeline());
-    CHECK(numbers.iteration_seconds == std::vector<double>{Approx(0.1), Approx(0.1)});
+    CHECK_THAT(numbers.iteration_seconds, Catch::Matchers::Approx(std::vector<double>{0.1, 0.1}));
     REQUIRE(numbers.buckets.size() == 1);
     CHECK(numbers.buckets[0].bytes == 1000);
-    CHECK(numbers.buckets[0].seconds ==
-          std::vector<double>{Approx(0.022), Approx(0.022)}); // rank 1: 51 to 73 ms
+    CHECK_THAT(numbers.buckets[0].seconds,
+               Catch::Matchers::Approx(std::vector<double>{0.022, 0.022})); // rank 1: 51 to 73 ms
     CHECK(numbers.lateness_seconds.size() == 4);
 }
 
@@ -45,7 +45,8 @@ TEST_CASE("skew is behind the median rank, goodput counts the time in flight", "
     const TimelineNumbers numbers = numbers_of(tests::small_timeline());
     REQUIRE(numbers.ranks.size() == 2);
     CHECK(numbers.ranks[0].start_skew_seconds == std::vector<double>{0, 0}); // of two, the lower median
-    CHECK(numbers.ranks[1].start_skew_seconds == std::vector<double>{Approx(0.001), Approx(0.001)});
+    CHECK_THAT(numbers.ranks[1].start_skew_seconds,
+               Catch::Matchers::Approx(std::vector<double>{0.001, 0.001}));
     CHECK(numbers.ranks[0].goodput_bytes_per_second == Approx(2000 / 0.040)); // 50 to 70 ms, twice
     CHECK(numbers.ranks[1].goodput_bytes_per_second == Approx(2000 / 0.044));
     CHECK(numbers.overlap_fraction == 0); // nothing is in flight before the only bucket is due
