@@ -73,7 +73,8 @@ TEST_CASE("a folder that holds a run is refused", "[run_directory]") {
 TEST_CASE("--overwrite removes the files of the old run and no others", "[run_directory]") {
     const tests::TemporaryFolder scratch;
     const RunDirectory old = RunDirectory::create(scratch / "run", false);
-    for (const char* name : {"run.json", "timeline.csv", "tcp.csv", "metrics.prom", "nic/node.eth0.csv"})
+    for (const char* name : {"run.json", "timeline.csv", "tcp.csv", "metrics.prom", "nic/node.eth0.csv",
+                             "report.json", "report.html"})
         old.write(name, "old");
     write_text(scratch / "run/notes.txt", "mine");
     RunDirectory::create(scratch / "run", true);

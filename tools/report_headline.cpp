@@ -135,7 +135,7 @@ Headline mean_rate(const ReportRun& run) {
                       .label = "mean rate of the busier direction",
                       .unit = QuantityUnit::bytes_per_second,
                       .formula = "bytes that the interface counted / recorded time"};
-    for (const MeasuredValue& value : measured("mean_rate >= 0B/s", run.document))
+    for (const MeasuredValue& value : measured("mean_rate >= 0bit", run.document))
         if (value.estimate && *value.estimate >= headline.value.value_or(0)) {
             headline.value = value.estimate;
             headline.text = collectors::format_bit_rate(8 * *value.estimate);
