@@ -73,10 +73,11 @@ TEST_CASE("a folder that holds a run is refused", "[run_directory]") {
 TEST_CASE("--overwrite removes the files of the old run and no others", "[run_directory]") {
     const tests::TemporaryFolder scratch;
     const RunDirectory old = RunDirectory::create(scratch / "run", false);
-    for (const char* name : {"run.json", "timeline.csv", "tcp.csv", "metrics.prom", "nic/node.eth0.csv",
-                             "report.json", "report.html"})
+    for (const char* name : {"run.json", "timeline.csv", "tcp.csv", "metrics.prom", "nic/node.eth0.csv"})
         old.write(name, "old");
     write_text(scratch / "run/notes.txt", "mine");
+    write_text(scratch / "run/report.json", "of the old run");
+    write_text(scratch / "run/report.html", "of the old run");
     RunDirectory::create(scratch / "run", true);
     CHECK(entries(scratch / "run") == std::set<std::string>{"nic", "notes.txt"});
     CHECK(entries(scratch / "run/nic").empty());
