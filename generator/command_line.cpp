@@ -57,7 +57,8 @@ void add_field_options(FieldOptions& options) {
     options.flag("--no-tcp-info", "/sampling/tcp_info",
                  "Do not ask the kernel of each connection at the end of each bucket (tcp.csv)", false);
     options.texts("--expect 'QUANTITY OP LIMIT'", "/expect",
-                  "What must hold, e.g. 'ptm(5ms) >= 60': verdict and exit code; may be repeated");
+                  "What must hold, in place of what the profile expects, e.g. 'ptm(5ms) >= 60': verdict "
+                  "and exit code; may be repeated");
     options.text("--out FOLDER", "/run/out", "Run directory; default: gradburst-<UTC time>");
     options.flag("--overwrite", "/run/overwrite", "Replace a run that is in --out");
     options.flag("--json", "/run/json", "Print run.json, or the dry run as JSON, instead of text");

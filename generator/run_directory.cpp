@@ -46,6 +46,8 @@ RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
                 path.string()));
         for (const char* name : contents)
             fs::remove_all(path / name, error);
+        for (const char* name : {"report.json", "report.html"}) // they tell of the run that goes
+            fs::remove(path / name, error);
     }
     fs::create_directories(path / "nic", error);
     if (error == std::errc::not_a_directory)

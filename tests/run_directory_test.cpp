@@ -76,6 +76,8 @@ TEST_CASE("--overwrite removes the files of the old run and no others", "[run_di
     for (const char* name : {"run.json", "timeline.csv", "tcp.csv", "metrics.prom", "nic/node.eth0.csv"})
         old.write(name, "old");
     write_text(scratch / "run/notes.txt", "mine");
+    write_text(scratch / "run/report.json", "of the old run");
+    write_text(scratch / "run/report.html", "of the old run");
     RunDirectory::create(scratch / "run", true);
     CHECK(entries(scratch / "run") == std::set<std::string>{"nic", "notes.txt"});
     CHECK(entries(scratch / "run/nic").empty());
