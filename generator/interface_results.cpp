@@ -137,6 +137,12 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
                                            trace.info.interface, trace.info.host));
             continue;
         }
+        const auto crossing_in = [&](Direction direction) {
+            return crossing(workload, each.ranks, static_cast<int>(timelines.size()), direction, first, last,
+                            each.loopback);
+        };
+        const Crossing sent = crossing_in(Direction::tx);
+        const Crossing received = crossing_in(Direction::rx);
         for (const Direction direction : {Direction::tx, Direction::rx}) {
             InterfaceResult result;
             const std::vector<nanoseconds> windows = asked_windows(asked.expectations);
@@ -146,12 +152,9 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
             result.ranks = each.ranks;
             result.from = span->from;
             result.to = span->to;
-            const auto crossing_in = [&](Direction which) {
-                return crossing(workload, each.ranks, static_cast<int>(timelines.size()), which, first, last,
-                                each.loopback);
-            };
-            const Crossing own = crossing_in(direction);
-            const Crossing opposite = crossing_in(direction == Direction::tx ? Direction::rx : Direction::tx);
+            const bool is_tx = direction == Direction::tx;
+            const Crossing& own = is_tx ? sent : received;
+            const Crossing& opposite = is_tx ? received : sent;
             result.payload_bytes = own.bytes;
             result.opposite_payload_bytes = opposite.bytes;
             result.messages = own.messages + opposite.messages;

@@ -209,22 +209,7 @@ Json switch_port_json(const SwitchPortResult& port) {
     return json;
 }
 
-} // namespace
-
-std::vector<Expectation> expectations_of(const RunRecord& record) {
-    std::vector<Expectation> expectations;
-    for (const std::string& text : record.profile.expect)
-        expectations.push_back(parse_expectation(text));
-    return expectations;
-}
-
-Verdict verdict_on(const RunRecord& record) {
-    if (record.profile.expect.empty())
-        return {};
-    return judge(expectations_of(record), Json::parse(run_json(record)));
-}
-
-std::string run_json(const RunRecord& record) {
+Json run_document(const RunRecord& record) {
     const RunStatistics& statistics = record.statistics;
     Json json;
     json["format"] = "gradburst-run/1";
@@ -280,7 +265,26 @@ std::string run_json(const RunRecord& record) {
     for (const SwitchPortResult& port : record.switch_ports)
         json["switch_ports"].push_back(switch_port_json(port));
     json["verdict"] = verdict_json(record.verdict);
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json;
+}
+
+} // namespace
+
+std::vector<Expectation> expectations_of(const RunRecord& record) {
+    std::vector<Expectation> expectations;
+    for (const std::string& text : record.profile.expect)
+        expectations.push_back(parse_expectation(text));
+    return expectations;
+}
+
+Verdict verdict_on(const RunRecord& record) {
+    if (record.profile.expect.empty())
+        return {};
+    return judge(expectations_of(record), run_document(record));
+}
+
+std::string run_json(const RunRecord& record) {
+    return run_document(record).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace generator

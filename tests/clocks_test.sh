@@ -2,25 +2,8 @@
 # The clocks of several hosts, compared over the data network. Namespaces share one clock: what is measured must be 0, to within
 # the error that is stated. clocks_test.sh TESTBED GRADBURST. Exit code 77 = skipped, with a reason.
 set -uo pipefail
-PATH=$PATH:/usr/sbin:/sbin
-
-testbed=$(readlink -f "${1:?path of testbed}")
-gradburst=$(readlink -f "${2:?path of gradburst}")
 here=$(dirname "$(readlink -f "$0")")
-name=gbo$$x
-unset GRADBURST_TESTBED_NAME
-for program in mpirun python3 ip tc ss; do
-  command -v "$program" >/dev/null || { echo "skipped: no $program"; exit 77; }
-done
-work=$(mktemp -d)
-chmod 755 "$work"
-cd "$work" || exit 1
-trap '"$testbed" down --name "$name" >/dev/null 2>&1; rm -rf "$work"' EXIT
-"$testbed" up --name "$name" --hosts 4 --rate 1gbit >"$work/probe" 2>&1 ||
-  { echo "skipped: no testbed that stays up: $(tail -1 "$work/probe")"; exit 77; }
-
-source "$here/checks.sh"
-printed=$work/output
+source "$here/standing_testbed.sh"
 cat >profile.json <<'JSON'
 {"compute": {"time": "20ms"}, "gradients": {"bucketing": "explicit", "buckets": [{"bytes": "64KiB", "ready_after": "12ms"}]},
  "run": {"iterations": 20, "warmup": 1}}
