@@ -42,10 +42,17 @@ public:
     Expectation expectation() {
         Expectation result;
         result.text = std::string(text_);
-        result.quantity = quantity();
-        arguments(result);
+        static_cast<AskedQuantity&>(result) = asked();
         result.comparison = comparison();
         limit(result);
+        return result;
+    }
+
+    AskedQuantity only_quantity() {
+        AskedQuantity result = asked();
+        skip_blanks();
+        if (at_ != text_.size())
+            fail("expected nothing more");
         return result;
     }
 
@@ -75,6 +82,13 @@ private:
         return word;
     }
 
+    AskedQuantity asked() {
+        AskedQuantity result;
+        result.quantity = quantity();
+        arguments(result);
+        return result;
+    }
+
     Quantity quantity() {
         skip_blanks();
         const std::size_t begin = at_;
@@ -88,7 +102,7 @@ private:
         fail_at(begin, fmt::format("unknown quantity \"{}\"{}", name, suggestion(name, names)));
     }
 
-    void arguments(Expectation& result) {
+    void arguments(AskedQuantity& result) {
         const QuantityArgument wanted = result.quantity.argument;
         const bool needed = wanted == QuantityArgument::window || wanted == QuantityArgument::rate;
         const std::string example = wanted == QuantityArgument::window ? "5ms" : "10Gbit";
@@ -114,7 +128,7 @@ private:
             fail("expected )");
     }
 
-    void own_argument(Expectation& result, const std::string& word, std::size_t begin) {
+    void own_argument(AskedQuantity& result, const std::string& word, std::size_t begin) {
         try {
             if (result.quantity.argument == QuantityArgument::collective)
                 result.collective = word;
@@ -129,7 +143,7 @@ private:
             fail_at(begin, "the window must be longer than 0");
     }
 
-    void selection(Expectation& result, const std::string& word, std::size_t begin) {
+    void selection(AskedQuantity& result, const std::string& word, std::size_t begin) {
         if (!result.quantity.of_interfaces)
             fail_at(begin, fmt::format("{} is not measured by interface", result.quantity.name));
         if (word == "tx" || word == "rx")
@@ -219,6 +233,10 @@ private:
 };
 
 } // namespace
+
+AskedQuantity parse_quantity(std::string_view text) {
+    return ExpectationReader(text).only_quantity();
+}
 
 Expectation parse_expectation(std::string_view text) {
     return ExpectationReader(text).expectation();

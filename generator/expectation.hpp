@@ -34,20 +34,28 @@ struct Quantity {
 /// All that an expectation may name.
 const std::vector<Quantity>& quantities();
 
-struct Expectation {
-    std::string text; ///< as it was written
+/// A quantity with its arguments: `ptm(5ms, tx)`, `mean_rate`.
+struct AskedQuantity {
     Quantity quantity;
     std::chrono::nanoseconds window{0};             ///< QuantityArgument::window
     collectors::BitRate rate;                       ///< QuantityArgument::rate
     std::string collective = "all_reduce";          ///< QuantityArgument::collective
     std::optional<collectors::Direction> direction; ///< empty: both
     std::string interface;                          ///< "host.interface"; empty: all
+};
+
+/// A limit on what was asked.
+struct Expectation : AskedQuantity {
+    std::string text; ///< as it was written
     Comparison comparison = Comparison::at_least;
     double limit = 0;              ///< in the quantity's unit: bytes, seconds, bytes/s; a share is 0 to 1
     bool is_of_prediction = false; ///< `limit` is a factor on what was predicted
 };
 
 /// Throws std::invalid_argument that quotes the text and says in which column what is wrong.
+AskedQuantity parse_quantity(std::string_view text);
+
+/// Throws as parse_quantity does.
 Expectation parse_expectation(std::string_view text);
 
 std::string_view to_text(Comparison comparison); ///< ">="

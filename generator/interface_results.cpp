@@ -41,23 +41,6 @@ std::optional<Span> measured_span(const Timeline& timeline, const collectors::Tr
                 nanoseconds(timeline.iterations[last - 1].end_ns + shift)};
 }
 
-/// Link rates for the backlog: fractions of the line rate, or multiples of the mean when it is not known, and
-/// those that an expectation names.
-std::vector<BitRate> backlog_rates(const AskedMetrics& asked, double mean_bits_per_second) {
-    std::vector<BitRate> rates = asked_rates(asked.expectations);
-    const std::optional<BitRate> line_rate = asked.line_rate;
-    if (line_rate)
-        for (const double share : {0.1, 0.25, 0.5, 0.75})
-            rates.push_back({static_cast<std::uint64_t>(
-                std::llround(share * static_cast<double>(line_rate->bits_per_second)))});
-    else if (mean_bits_per_second >= 1)
-        for (const double multiple : {2.0, 5.0, 10.0, 20.0})
-            rates.push_back({static_cast<std::uint64_t>(std::llround(multiple * mean_bits_per_second))});
-    std::sort(rates.begin(), rates.end());
-    rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
-    return rates;
-}
-
 } // namespace
 
 Crossing crossing(const Workload& workload, const std::vector<int>& ranks, int world_size,
@@ -147,8 +130,9 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
             InterfaceResult result;
             const std::vector<nanoseconds> windows = asked_windows(asked.expectations);
             result.summary = collectors::summarize(trace, direction, span->from, span->to, windows, {});
-            result.summary = collectors::summarize(trace, direction, span->from, span->to, windows,
-                                                   backlog_rates(asked, result.summary.mean_bits_per_second));
+            result.summary = collectors::summarize(
+                trace, direction, span->from, span->to, windows,
+                asked_rates(asked.expectations, asked.line_rate, result.summary.mean_bits_per_second));
             result.ranks = each.ranks;
             result.from = span->from;
             result.to = span->to;

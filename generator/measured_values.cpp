@@ -101,15 +101,15 @@ std::string trace_problem(const Json& interface, std::chrono::nanoseconds window
     return "";
 }
 
-MeasuredValue window_value(const Expectation& expectation, const Json& interface) {
-    const bool is_ratio = expectation.quantity.name == "ptm";
+MeasuredValue window_value(const AskedQuantity& asked, const Json& interface) {
+    const bool is_ratio = asked.quantity.name == "ptm";
     const std::string key = is_ratio ? "/ptm_" : "/e_";
     const std::string end = is_ratio ? "" : "_bytes";
     std::string known;
     for (const Json& point : list_at(interface, "/burstiness")) {
         const auto tau = from_seconds(number_at(point, "/tau_seconds").value_or(0));
         known += (known.empty() ? "" : ", ") + format_duration(tau);
-        if (tau != expectation.window)
+        if (tau != asked.window)
             continue;
         MeasuredValue value{.lower = number_at(point, key + "lower" + end),
                             .estimate = number_at(point, key + "estimate" + end),
@@ -126,15 +126,15 @@ MeasuredValue window_value(const Expectation& expectation, const Json& interface
         return value;
     }
     return unusable(
-        fmt::format("no window of {} was computed, only {}", format_duration(expectation.window), known));
+        fmt::format("no window of {} was computed, only {}", format_duration(asked.window), known));
 }
 
-MeasuredValue backlog_value(const Expectation& expectation, const Json& interface) {
+MeasuredValue backlog_value(const AskedQuantity& asked, const Json& interface) {
     std::string known;
     for (const Json& point : list_at(interface, "/backlog")) {
         const double rate = number_at(point, "/rate_bits_per_second").value_or(0);
         known += (known.empty() ? "" : ", ") + collectors::format_bit_rate(rate);
-        if (std::llround(rate) != static_cast<long long>(expectation.rate.bits_per_second))
+        if (std::llround(rate) != static_cast<long long>(asked.rate.bits_per_second))
             continue;
         MeasuredValue value{.lower = number_at(point, "/lower_bytes"),
                             .estimate = number_at(point, "/estimate_bytes"),
@@ -143,18 +143,17 @@ MeasuredValue backlog_value(const Expectation& expectation, const Json& interfac
         value.problem = value.lower ? trace_problem(interface, {}) : "nothing was counted there";
         return value;
     }
-    return unusable(
-        fmt::format("no backlog for {} was computed, only for {}",
-                    collectors::format_bit_rate(static_cast<double>(expectation.rate.bits_per_second)),
-                    known.empty() ? "none" : known));
+    return unusable(fmt::format("no backlog for {} was computed, only for {}",
+                                collectors::format_bit_rate(static_cast<double>(asked.rate.bits_per_second)),
+                                known.empty() ? "none" : known));
 }
 
-MeasuredValue interface_value(const Expectation& expectation, const Json& interface) {
-    const std::string& name = expectation.quantity.name;
-    if (expectation.quantity.argument == QuantityArgument::window)
-        return window_value(expectation, interface);
-    if (expectation.quantity.argument == QuantityArgument::rate)
-        return backlog_value(expectation, interface);
+MeasuredValue interface_value(const AskedQuantity& asked, const Json& interface) {
+    const std::string& name = asked.quantity.name;
+    if (asked.quantity.argument == QuantityArgument::window)
+        return window_value(asked, interface);
+    if (asked.quantity.argument == QuantityArgument::rate)
+        return backlog_value(asked, interface);
     if (name == "gaps")
         return exactly(number_at(interface, "/gaps"), "it is not known");
     if (name == "longest_gap")
@@ -173,18 +172,18 @@ MeasuredValue interface_value(const Expectation& expectation, const Json& interf
     return value;
 }
 
-std::vector<MeasuredValue> interface_values(const Expectation& expectation, const Json& run) {
+std::vector<MeasuredValue> interface_values(const AskedQuantity& asked, const Json& run) {
     std::vector<MeasuredValue> values;
     std::string known;
     for (const Json& interface : list_at(run, "/interfaces")) {
         const std::string direction = text_at(interface, "/direction");
         const std::string place = place_of(interface);
         known += fmt::format("{}{}", known.empty() ? "" : ", ", place);
-        if (!expectation.interface.empty() && place != expectation.interface)
+        if (!asked.interface.empty() && place != asked.interface)
             continue;
-        if (expectation.direction && direction != collectors::to_text(*expectation.direction))
+        if (asked.direction && direction != collectors::to_text(*asked.direction))
             continue;
-        values.push_back(interface_value(expectation, interface));
+        values.push_back(interface_value(asked, interface));
         values.back().where = place + " " + direction;
     }
     if (values.empty())
@@ -218,8 +217,8 @@ std::optional<double> most_switch_backlog(const Json& run) {
 }
 
 /// iteration_p99 -> /iterations/seconds/p99
-MeasuredValue distribution_value(const Expectation& expectation, const Json& run) {
-    const std::string& name = expectation.quantity.name;
+MeasuredValue distribution_value(const AskedQuantity& asked, const Json& run) {
+    const std::string& name = asked.quantity.name;
     const std::size_t bar = name.rfind('_');
     const std::string family = name.substr(0, bar);
     const std::string statistic = "/" + name.substr(bar + 1);
@@ -231,9 +230,9 @@ MeasuredValue distribution_value(const Expectation& expectation, const Json& run
                        "connections were not asked (tcp.csv)");
     if (family == "bucket") {
         for (const Json& each : list_at(run, "/collectives"))
-            if (text_at(each, "/collective") == expectation.collective)
+            if (text_at(each, "/collective") == asked.collective)
                 return exactly(number_at(each, "/seconds" + statistic), "no bucket was measured");
-        return unusable(fmt::format("no {} was measured", expectation.collective));
+        return unusable(fmt::format("no {} was measured", asked.collective));
     }
     MeasuredValue value =
         exactly(number_at(run, "/iterations/seconds" + statistic), "no iteration was measured");
@@ -241,8 +240,8 @@ MeasuredValue distribution_value(const Expectation& expectation, const Json& run
     return value;
 }
 
-MeasuredValue run_value(const Expectation& expectation, const Json& run) {
-    const std::string& name = expectation.quantity.name;
+MeasuredValue run_value(const AskedQuantity& asked, const Json& run) {
+    const std::string& name = asked.quantity.name;
     if (name == "algorithm_bandwidth" || name == "bus_bandwidth")
         return exactly(
             number_at(run, fmt::format("/bandwidth/{}_bytes_per_second", name.substr(0, name.find('_')))),
@@ -259,22 +258,23 @@ MeasuredValue run_value(const Expectation& expectation, const Json& run) {
         return exactly(number_at(run, "/iterations/count"), "it is not known");
     if (name == "sent_bytes" || name == "received_bytes")
         return exactly(number_at(run, "/bytes/" + name.substr(0, name.find('_'))), "it is not known");
-    return distribution_value(expectation, run);
+    return distribution_value(asked, run);
 }
 
 } // namespace
 
-std::vector<MeasuredValue> measured_values(const Expectation& expectation, const Json& run) {
+std::string unfinished(const Json& run) {
     const std::string status = text_at(run, "/status");
-    if (!status.empty() && status != "complete")
-        return {unusable(fmt::format("the run is {}", status))};
+    return status.empty() || status == "complete" ? "" : fmt::format("the run is {}", status);
+}
+
+std::vector<MeasuredValue> measured_values(const AskedQuantity& asked, const Json& run) {
     std::vector<MeasuredValue> values;
-    if (expectation.quantity.of_interfaces)
-        values = interface_values(expectation, run);
+    if (asked.quantity.of_interfaces)
+        values = interface_values(asked, run);
     else
-        values.push_back(run_value(expectation, run));
-    if (const std::string saturated = saturated_cpu(run);
-        expectation.quantity.needs_cpu && !saturated.empty())
+        values.push_back(run_value(asked, run));
+    if (const std::string saturated = saturated_cpu(run); asked.quantity.needs_cpu && !saturated.empty())
         for (MeasuredValue& value : values)
             if (value.problem.empty())
                 value.problem = saturated;

@@ -20,7 +20,11 @@ struct MeasuredValue {
     std::string problem; ///< why it must not be judged; empty: nothing is wrong with it
 };
 
-/// At least one. Pure.
-std::vector<MeasuredValue> measured_values(const Expectation& expectation, const nlohmann::ordered_json& run);
+/// Why nothing of the run may be judged or compared: "the run is interrupted"; empty: it is complete, or a
+/// trace. Pure.
+std::string unfinished(const nlohmann::ordered_json& run);
+
+/// At least one; whatever the run's `status` says. Pure.
+std::vector<MeasuredValue> measured_values(const AskedQuantity& asked, const nlohmann::ordered_json& run);
 
 } // namespace generator

@@ -79,6 +79,8 @@ double closeness(const Judgement& judgement, Comparison comparison) {
 }
 
 Judgement judge_one(const Expectation& expectation, const Json& run) {
+    if (const std::string reason = unfinished(run); !reason.empty())
+        return judge_value(expectation, {.problem = reason});
     std::optional<Judgement> decisive;
     for (const MeasuredValue& value : measured_values(expectation, run)) {
         Judgement judgement = judge_value(expectation, value);

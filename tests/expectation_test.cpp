@@ -114,5 +114,17 @@ TEST_CASE("windows and rates that are asked for are computed beside the standard
     CHECK(windows.size() == collectors::standard_windows().size() + 1);
     CHECK(windows.at(2) == 3ms);
     CHECK(std::is_sorted(windows.begin(), windows.end()));
-    CHECK(asked_rates(asked) == std::vector<collectors::BitRate>{{1'000'000'000}, {2'000'000'000}});
+    CHECK(asked_rates(asked, {}, 0) == std::vector<collectors::BitRate>{{1'000'000'000}, {2'000'000'000}});
+}
+
+TEST_CASE("queues are computed for enough link rates to draw B_max(r)") {
+    const auto of_line_rate = asked_rates({}, collectors::BitRate{1'000'000'000}, 1e6);
+    CHECK(of_line_rate.size() >= 10);
+    CHECK(of_line_rate.front() == collectors::BitRate{100'000'000});
+    CHECK(of_line_rate.back() == collectors::BitRate{900'000'000});
+    const auto of_mean = asked_rates({}, std::nullopt, 1e6);
+    CHECK(of_mean.size() >= 10);
+    CHECK(of_mean.front() == collectors::BitRate{1'500'000});
+    CHECK(of_mean.back() == collectors::BitRate{50'000'000});
+    CHECK(asked_rates({}, std::nullopt, 0).empty());
 }

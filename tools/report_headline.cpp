@@ -39,10 +39,9 @@ Json headline_json(const Headline& each) {
             {"formula", each.formula}};
 }
 
-std::vector<MeasuredValue> measured(const std::string& expectation, const Json& document) {
-    Json any_status = document; // what was measured is shown, however the run ended
-    any_status.erase("status");
-    return generator::measured_values(generator::parse_expectation(expectation), any_status);
+/// Of the run as far as it got.
+std::vector<MeasuredValue> measured(const std::string& quantity, const ReportRun& run) {
+    return generator::measured_values(generator::parse_quantity(quantity), run.document);
 }
 
 /// The largest certified one of all interfaces.
@@ -52,7 +51,7 @@ Headline peak_to_mean(const ReportRun& run) {
                       .formula =
                           "PtM(tau) = E(tau) / (tau x mean rate); E(tau): most bytes in any window tau"};
     std::string problem;
-    for (const MeasuredValue& value : measured("ptm(5ms, tx) >= 0", run.document)) {
+    for (const MeasuredValue& value : measured("ptm(5ms, tx)", run)) {
         if (!value.lower) {
             problem = value.problem;
             continue;
@@ -113,7 +112,7 @@ Headline start_lateness(const ReportRun& run) {
 
 Headline losses(const ReportRun& run) {
     const auto retransmits = number_in(run.document, "/tcp/retransmitted_segments");
-    const auto drops = measured("drops == 0", run.document).front().estimate;
+    const auto drops = measured("drops", run).front().estimate;
     Headline headline{.id = "losses",
                       .label = "retransmits and drops",
                       .unit = QuantityUnit::count,
@@ -125,7 +124,7 @@ Headline losses(const ReportRun& run) {
     const auto shown = [](const std::optional<double>& value) {
         return value ? fmt::format("{:.0f}", *value) : "unknown";
     };
-    headline.trust = fmt::format("{} segments sent again, {} packets dropped, warm-up included",
+    headline.trust = fmt::format("segments sent again: {}, packets dropped: {}, warm-up included",
                                  shown(retransmits), shown(drops));
     return headline;
 }
@@ -135,7 +134,7 @@ Headline mean_rate(const ReportRun& run) {
                       .label = "mean rate of the busier direction",
                       .unit = QuantityUnit::bytes_per_second,
                       .formula = "bytes that the interface counted / recorded time"};
-    for (const MeasuredValue& value : measured("mean_rate >= 0bit", run.document))
+    for (const MeasuredValue& value : measured("mean_rate", run))
         if (value.estimate && *value.estimate >= headline.value.value_or(0)) {
             headline.value = value.estimate;
             headline.text = collectors::format_bit_rate(8 * *value.estimate);
@@ -150,7 +149,7 @@ Headline missed_share(const ReportRun& run) {
                       .label = "ticks missed",
                       .unit = QuantityUnit::share,
                       .formula = "sampling ticks that came too late / all"};
-    headline.value = measured("missed_share <= 1", run.document).front().estimate;
+    headline.value = measured("missed_share", run).front().estimate;
     headline.trust =
         fmt::format("{:.0f} samples", number_in(run.document, "/interfaces/0/samples").value_or(0));
     return headline;

@@ -64,6 +64,14 @@ double mean_bits_per_second(const TraceSource& trace, const Period& period) {
            static_cast<double>(before.t_ns - first->t_ns);
 }
 
+/// Of the links of a run; nobody told a bare trace.
+std::optional<collectors::BitRate> line_rate(const ReportInput& input) {
+    const Json::json_pointer rate("/context/line_rate_bits_per_second");
+    if (!input.run.is_object() || !input.run.contains(rate) || !input.run[rate].is_number_unsigned())
+        return std::nullopt;
+    return collectors::BitRate{input.run[rate].get<std::uint64_t>()};
+}
+
 } // namespace
 
 Json trace_summaries(const ReportInput& input, const TraceSource& trace,
@@ -71,13 +79,9 @@ Json trace_summaries(const ReportInput& input, const TraceSource& trace,
     const Period period = measured_period(input, trace);
     collectors::SummarySettings settings;
     settings.windows = generator::asked_windows(asked);
-    settings.rates = generator::asked_rates(asked);
     settings.from = period.from;
     settings.to = period.to;
-    if (const double mean = mean_bits_per_second(trace, period); mean >= 1)
-        for (const double multiple : {2.0, 5.0, 10.0, 20.0})
-            settings.rates.push_back({static_cast<std::uint64_t>(std::llround(multiple * mean))});
-    std::sort(settings.rates.begin(), settings.rates.end());
+    settings.rates = generator::asked_rates(asked, line_rate(input), mean_bits_per_second(trace, period));
     Json summaries = Json::array();
     for (const collectors::InterfaceSummary& summary :
          collectors::summarize(trace.info, collectors::blocks_of(trace.path),
