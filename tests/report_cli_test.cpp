@@ -69,6 +69,18 @@ TEST_CASE("a file of somebody else is not replaced", "[cli]") {
     CHECK(program.report("run") == Json{{"mine", true}});
     CHECK(program.run(run + " --overwrite").exit_code == 0);
     CHECK(program.report("run")["format"] == "gradburst-report/1");
+    const std::string record = tests::text_of(program.file("run/run.json"));
+    for (const std::string name : {"run/run.json", "run/report.json"})
+        CHECK(contains(program.complaint(run + " --junit '" + program.file(name).string() + "'"),
+                       name + ": is there and not from gradburst-report"));
+    CHECK(tests::text_of(program.file("run/run.json")) == record);
+    program.write("ptm.svg", "mine");
+    CHECK(contains(program.complaint(run + " --figure '" + program.file("ptm.svg").string() + "'"),
+                   "ptm.svg: is there and not from"));
+    program.write("verdict.xml", "mine"); // what a link leads to is not written into
+    fs::create_symlink(program.file("verdict.xml"), program.file("run/report.json.new"));
+    CHECK(program.run(run).exit_code == 0);
+    CHECK(tests::text_of(program.file("verdict.xml")) == "mine");
 }
 
 TEST_CASE("the exit code tells the verdict", "[cli]") {
@@ -191,6 +203,15 @@ TEST_CASE("gnuplot draws the figures", "[cli]") {
         CHECK(outcome.exit_code == 0);
         CHECK(fs::file_size(program.file(name)) > 1000);
     }
+    // Neither a name nor a text can make gnuplot start a program.
+    const fs::path evidence = program.file("evidence");
+    Json odd = tests::small_run();
+    odd["interfaces"][0]["host"] = "`touch '" + evidence.string() + "'`\"it's";
+    CHECK(program
+              .run(program.write_run("odd", odd.dump()) + " --figure '" + program.file("ptm.svg").string() +
+                   "'")
+              .exit_code == 0);
+    CHECK_FALSE(fs::exists(evidence));
     const Outcome without = tests::ShellProgram("PATH=/nowhere '" GRADBURST_REPORT "'")
                                 .run(run + " --figure '" + program.file("ptm.svg").string() + "'");
     CHECK(without.exit_code == 1);

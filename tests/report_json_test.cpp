@@ -186,9 +186,9 @@ TEST_CASE("JUnit has a case for each expectation; what was not measured is an er
 TEST_CASE("a figure's name says what is drawn", "[report]") {
     const std::vector<ReportInput> inputs{small_input("run")};
     const Json report = report_of(inputs);
-    const std::string script = figure_script("x/ptm.svg", report, inputs, "x/\"odd\".new");
+    const std::string script = figure_script("x/ptm.svg", report, inputs, "x/it's `date`.new");
     CHECK_THAT(script, Catch::Contains("$data2 << EOD\n0.005 58 62 66 50 \nEOD\n"));
-    CHECK_THAT(script, Catch::Contains("set output \"x/\\\"odd\\\".new\""));
+    CHECK_THAT(script, Catch::Contains("set output 'x/it''s `date`.new'"));
     CHECK_THAT(figure_script("iteration.pdf", report, inputs, "o"), Catch::Contains("100 0.5\n100 1\n"));
     CHECK_THAT(figure_script("backlog.png", report, inputs, "o"),
                Catch::Contains("100000000 40000 50000 45000"));

@@ -25,12 +25,21 @@ constexpr std::size_t most_columns =
 struct Terminal {
     std::string_view extension;
     std::string_view command;
+    std::string_view sign; ///< stands in the head of such a file
 };
 
 constexpr std::array<Terminal, 3> terminals{
-    {{".svg", "svg size 800,500 dynamic enhanced font 'sans,13' background 'white'"},
-     {".png", "pngcairo size 1600,1000 enhanced font 'sans,22' linewidth 2"},
-     {".pdf", "pdfcairo size 16cm,10cm enhanced font 'sans,11'"}}};
+    {{".svg", "svg size 800,500 dynamic enhanced font 'sans,13' background 'white'", "<svg"},
+     {".png", "pngcairo size 1600,1000 enhanced font 'sans,22' linewidth 2", "PNG"},
+     {".pdf", "pdfcairo size 16cm,10cm enhanced font 'sans,11'", "%PDF"}}};
+
+/// nullptr: no such figures are drawn.
+const Terminal* terminal_of(const std::filesystem::path& path) {
+    for (const Terminal& each : terminals)
+        if (each.extension == path.extension().string())
+            return &each;
+    return nullptr;
+}
 
 /// Data of a figure, as blocks that the plot command names.
 struct Series {
@@ -38,14 +47,15 @@ struct Series {
     std::string rows;
 };
 
-std::string quoted(std::string text) {
-    std::string result = "\"";
+/// Between single quotes: in double ones gnuplot would run what stands in backquotes.
+std::string quoted(const std::string& text) {
+    std::string result = "'";
     for (const char c : text)
-        if (c == '"' || c == '\\')
-            result += fmt::format("\\{}", c);
+        if (c == '\'')
+            result += "''";
         else if (static_cast<unsigned char>(c) >= ' ')
             result += c;
-    return result + "\"";
+    return result + "'";
 }
 
 std::string title_of(const Json& run, const Json& interface) {
@@ -205,14 +215,16 @@ bool has_prediction(const Series& series) {
 void require_figure_name(const std::filesystem::path& path) {
     const std::string name = path.stem().string();
     const bool named = std::find(figure_names.begin(), figure_names.end(), name) != figure_names.end();
-    const bool drawn = std::any_of(terminals.begin(), terminals.end(), [&](const Terminal& each) {
-        return each.extension == path.extension().string();
-    });
-    if (!named || !drawn)
+    if (!named || terminal_of(path) == nullptr)
         throw UserError(fmt::format(
             "--figure {}: the file's name says what is drawn: ptm, e, backlog, rate or iteration, "
             "with .svg, .png or .pdf",
             path.string()));
+}
+
+std::string_view figure_sign(const std::filesystem::path& path) {
+    require_figure_name(path);
+    return terminal_of(path)->sign;
 }
 
 std::string figure_script(const std::filesystem::path& path, const Json& report,
@@ -231,11 +243,9 @@ std::string figure_script(const std::filesystem::path& path, const Json& report,
         if (!style.prediction.empty() && has_prediction(series[i]))
             plots.push_back(fmt::format(fmt::runtime(style.prediction), i + 1));
     }
-    for (const Terminal& terminal : terminals)
-        if (terminal.extension == path.extension().string())
-            script += fmt::format("set terminal {}\n", terminal.command);
-    script += fmt::format("set output {}\nset grid\nset key outside below noenhanced\n{}plot ",
-                          quoted(output.string()), style.settings);
+    script +=
+        fmt::format("set terminal {}\nset output {}\nset grid\nset key outside below noenhanced\n{}plot ",
+                    terminal_of(path)->command, quoted(output.string()), style.settings);
     for (std::size_t i = 0; i < plots.size(); ++i)
         script += (i == 0 ? "" : ", \\\n     ") + plots[i];
     return script + "\n";

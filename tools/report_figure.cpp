@@ -1,5 +1,7 @@
 #include "tools/report_figure.hpp"
 
+#include "tools/report_files.hpp"
+
 #include "collectors/file_output.hpp"
 
 #include <cerrno>
@@ -60,7 +62,7 @@ void run_gnuplot(const std::filesystem::path& script, const std::filesystem::pat
 
 void draw_figure(const std::filesystem::path& path, const nlohmann::ordered_json& report,
                  std::span<const ReportInput> inputs) {
-    const std::filesystem::path beside = path.string() + ".new";
+    const std::filesystem::path beside = fresh_beside(path);
     const TemporaryScript script(figure_script(path, report, inputs, beside));
     try {
         run_gnuplot(script.path(), path);

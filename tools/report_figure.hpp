@@ -12,6 +12,9 @@ namespace tools {
 /// Throws generator::UserError for any other name.
 void require_figure_name(const std::filesystem::path& path);
 
+/// What stands in the head of every file of its kind. Throws as require_figure_name does.
+std::string_view figure_sign(const std::filesystem::path& path);
+
 /// The gnuplot script that draws it, data included. Pure but for traces, which `rate` reads.
 std::string figure_script(const std::filesystem::path& path, const nlohmann::ordered_json& report,
                           std::span<const ReportInput> inputs, const std::filesystem::path& output);

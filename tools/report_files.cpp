@@ -16,22 +16,31 @@ namespace tools {
 
 namespace fs = std::filesystem;
 
-void require_ours(const fs::path& path, bool overwrite) {
-    if (overwrite || !fs::exists(path))
+void require_ours(const fs::path& path, std::string_view sign) {
+    if (!fs::exists(path))
         return;
-    constexpr std::size_t head = 4096; // each of our files names its program early
+    if (!fs::is_regular_file(path))
+        throw generator::UserError(fmt::format("{}: is there and is no file", path.string()));
+    constexpr std::size_t head = 4096; // each of our files has its sign early
     std::string text(head, '\0');
     std::ifstream file(path, std::ios::binary);
     file.read(text.data(), static_cast<std::streamsize>(head));
-    if (text.find("gradburst-report") == std::string::npos)
+    if (text.find(sign) == std::string::npos)
         throw generator::UserError(fmt::format(
-            "{}: is there and not from gradburst-report; give another --out, or --overwrite to replace it",
+            "{}: is there and not from gradburst-report; give another name, or --overwrite to replace it",
             path.string()));
 }
 
+fs::path fresh_beside(const fs::path& path) {
+    fs::path beside = path.string() + ".new";
+    std::error_code none_there;
+    fs::remove(beside, none_there); // of a program that was killed, or a link to who knows where
+    return beside;
+}
+
 void replace_file(const fs::path& path, std::string_view content) {
-    const fs::path beside = path.string() + ".new";
-    const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    const fs::path beside = fresh_beside(path);
+    const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (descriptor < 0)
         throw std::system_error(errno, std::generic_category(), "create " + beside.string());
     try {

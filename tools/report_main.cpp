@@ -105,6 +105,19 @@ fs::path folder_of(const Options& options, const std::vector<tools::ReportInput>
                                                                                  : fs::path(".");
 }
 
+/// Throws UserError if a file that is there would be lost.
+void require_free(const Options& options, const std::vector<tools::ReportInput>& inputs) {
+    if (options.overwrite)
+        return;
+    if (!options.json)
+        for (const char* const name : {"report.json", "report.html"})
+            tools::require_ours(folder_of(options, inputs) / name, "gradburst-report");
+    if (!options.junit.empty())
+        tools::require_ours(options.junit, "<testsuites name=\"gradburst-report\"");
+    for (const std::string& figure : options.figures)
+        tools::require_ours(figure, tools::figure_sign(figure));
+}
+
 /// Writes what was asked for; returns the names.
 std::vector<fs::path> write_files(const Options& options, const std::vector<tools::ReportInput>& inputs,
                                   const Json& report) {
@@ -112,8 +125,6 @@ std::vector<fs::path> write_files(const Options& options, const std::vector<tool
     if (!options.json) {
         const fs::path folder = folder_of(options, inputs);
         fs::create_directories(folder);
-        for (const char* const name : {"report.json", "report.html"})
-            tools::require_ours(folder / name, options.overwrite);
         tools::replace_file(folder / "report.json",
                             report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
         tools::replace_file(folder / "report.html", tools::report_html(report, tools::charts_json(inputs),
@@ -152,6 +163,7 @@ int run(int argument_count, char** arguments) {
     for (const std::string& figure : options.figures)
         tools::require_figure_name(figure);
     const std::vector<tools::ReportInput> inputs = read_inputs(options);
+    require_free(options, inputs);
     const Json report = tools::report_json(inputs, settings);
     if (options.json)
         fmt::print("{}\n", report.dump(1, ' ', false, Json::error_handler_t::replace));
