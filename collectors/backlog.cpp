@@ -2,10 +2,13 @@
 #include "collectors/segments.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace collectors {
 
 namespace {
+
+constexpr double never = -std::numeric_limits<double>::infinity();
 
 double larger(double left, double right) {
     return left > right ? left
@@ -15,20 +18,25 @@ double larger(double left, double right) {
 } // namespace
 
 OnlineBacklog::OnlineBacklog(std::span<const BitRate> rates)
-    : best_start_(rates.size()), queue_(rates.size()), certain_(rates.size()), likely_(rates.size()) {
+    : best_start_(rates.size()), queue_(rates.size()), certain_(rates.size()), likely_(rates.size()),
+      early_start_(rates.size()), possible_(rates.size()) {
     for (const BitRate rate : rates)
         bytes_per_ns_.push_back(rate.bytes_per_second() / 1e9);
 }
 
 void OnlineBacklog::begin_segment(const Reading& first) {
     origin_ = last_ = first;
+    second_last_.reset();
+    third_last_.reset();
+    std::fill(early_start_.begin(), early_start_.end(), never);
     std::fill(best_start_.begin(), best_start_.end(), 0.0);
     std::fill(queue_.begin(), queue_.end(), 0.0);
 }
 
 /// Certain: max { A_j - A_i - r (e_j - b_i) } in one pass, for the best i for each j is the one with the
 /// largest r b_i - A_i. Likely: Lindley's recursion; the queue grows by what arrived, shrinks by what the
-/// link sent, and never falls below zero.
+/// link sent, and never falls below zero. Possible: a queue that begins to grow between readings i and i+1
+/// and is longest between k-1 and k holds at most A_k - A_i, less what the link sent from e_(i+1) to b_(k-1).
 void OnlineBacklog::add(std::span<const Reading> readings) {
     const std::size_t rates = bytes_per_ns_.size();
     const double* const rate = bytes_per_ns_.data();
@@ -36,6 +44,8 @@ void OnlineBacklog::add(std::span<const Reading> readings) {
     double* const queue = queue_.data();
     double* const certain = certain_.data();
     double* const likely = likely_.data();
+    double* const early_start = early_start_.data();
+    double* const possible = possible_.data();
     for (const Reading& reading : readings) {
         if (!last_ || starts_segment(reading, *last_))
             begin_segment(reading);
@@ -44,20 +54,30 @@ void OnlineBacklog::add(std::span<const Reading> readings) {
         const auto end = static_cast<double>(reading.end_ns - origin_->begin_ns);
         const auto arrived = static_cast<double>(reading.bytes - last_->bytes);
         const double elapsed = midpoint_ns(reading) - midpoint_ns(*last_);
+        const auto last_begin = static_cast<double>(last_->begin_ns - origin_->begin_ns);
+        const double early_end =
+            third_last_ ? static_cast<double>(second_last_->end_ns - origin_->begin_ns) : never;
+        const double early_bytes = third_last_ ? static_cast<double>(third_last_->bytes - origin_->bytes) : 0;
+        neighbours_ = larger(
+            neighbours_, static_cast<double>(reading.bytes - (second_last_ ? second_last_ : last_)->bytes));
 #pragma GCC ivdep
         for (std::size_t i = 0; i < rates; ++i) {
             best_start[i] = larger(best_start[i], rate[i] * begin - bytes);
             certain[i] = larger(certain[i], bytes - rate[i] * end + best_start[i]);
             queue[i] = larger(queue[i] + arrived - rate[i] * elapsed, 0.0);
             likely[i] = larger(likely[i], queue[i]);
+            early_start[i] = larger(early_start[i], rate[i] * early_end - early_bytes);
+            possible[i] = larger(possible[i], bytes - rate[i] * last_begin + early_start[i]);
         }
+        third_last_ = second_last_;
+        second_last_ = last_;
         last_ = reading;
     }
 }
 
 Bounds OnlineBacklog::backlog(std::size_t i) const {
     const double likely = std::max(likely_[i], certain_[i]); // they may differ by rounding only
-    return {certain_[i], likely, likely};
+    return {certain_[i], likely, std::max({likely, possible_[i], neighbours_})};
 }
 
 Bounds max_backlog(std::span<const Reading> readings, BitRate rate) {

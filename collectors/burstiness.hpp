@@ -33,8 +33,9 @@ struct BurstinessCurve {
     std::vector<BurstinessPoint> points;
     std::chrono::nanoseconds resolved_from{0}; ///< smallest window that is resolved
     std::chrono::nanoseconds span{0}; ///< recorded time, midpoint of the first to that of the last reading
-    std::uint64_t total_bytes = 0;    ///< sum of increments over all segments
-    double mean_bytes_per_second = 0; ///< total_bytes / span; 0 for fewer than two readings
+    std::chrono::nanoseconds longest_segment{0}; ///< the longest window of which anything can be known
+    std::uint64_t total_bytes = 0;               ///< sum of increments over all segments
+    double mean_bytes_per_second = 0;            ///< total_bytes / span; 0 for fewer than two readings
 };
 
 /// E(tau) for each window, over windows inside the recorded time: between the (unknown) instants at which the
@@ -48,9 +49,9 @@ struct BurstinessCurve {
 ///   at a
 ///            midpoint (the supremum of a piecewise linear difference lies there), clamped into [lower,
 ///            upper]
-/// A window longer than the span is unresolved, as is one below `resolved_from`. Readings that all have zero
-/// width are the corners of a piecewise linear A(t) (a prediction): the estimate is exact there and every
-/// window up to the span is resolved.
+/// A window longer than the longest segment is unresolved, as is one below `resolved_from`. Readings that all
+/// have zero width are the corners of a piecewise linear A(t) (a prediction): the estimate is exact there and
+/// every window up to it is resolved.
 BurstinessCurve burstiness_curve(std::span<const Reading> readings,
                                  std::span<const std::chrono::nanoseconds> windows,
                                  std::optional<std::chrono::nanoseconds> refresh_period = std::nullopt);
@@ -64,9 +65,12 @@ std::chrono::nanoseconds resolved_from(std::chrono::nanoseconds median_distance,
 /// PtM(tau) = E(tau) / (tau x mean rate), for each of the three. All 0 when the mean is 0.
 Bounds peak_to_mean(const BurstinessCurve& curve, const BurstinessPoint& point);
 
-/// B_max(r), the largest queue if the counted traffic fed a link of rate r: lower = max { A_j - A_i - r (e_j
-/// - b_i) } is certified, the estimate uses midpoints (Lindley recursion). `upper` is not computed and equals
-/// the estimate.
+/// B_max(r), the largest queue if the counted traffic fed a link of rate r, whose queue was empty at the
+/// first reading of each segment.
+///   lower    max { A_j - A_i - r (e_j - b_i) }: certified
+///   upper    max { A_k - A_i - r max(0, b_(k-1) - e_(i+1)) }: certified; a queue that begins to grow between
+///            reads i and i+1 and is longest between k-1 and k holds no more
+///   estimate by midpoints (Lindley's recursion)
 Bounds max_backlog(std::span<const Reading> readings, BitRate rate);
 
 /// The windows that reports show: 1, 2, 5, 10, 20, 50, 100, 200, 500 ms and 1 s.

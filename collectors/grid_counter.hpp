@@ -10,8 +10,8 @@ namespace collectors {
 /// Cuts readings into consecutive cells of one length, the first of which begins at the first reading, and
 /// says how many bytes each cell saw. A cell's ends are interpolated between the readings around them; if
 /// these are two cells or more apart, or the counter started anew in between, nobody knows what the cell
-/// held. Readings without width are corners of straight lines: what lies between them is known at any
-/// distance.
+/// held. Readings without width are corners of straight lines: what lies between them is known, up to a
+/// million cells.
 class GridCounter {
 public:
     explicit GridCounter(std::int64_t cell_ns) : cell_ns_(static_cast<double>(cell_ns)) {}
@@ -53,6 +53,8 @@ private:
     bool is_hole(const Reading& reading, double now) const {
         if (now - previous_midpoint_ < 2 * cell_ns_)
             return false;
+        if (now - previous_midpoint_ > longest_line_cells * cell_ns_)
+            return true;
         return reading.begin_ns != reading.end_ns || previous_->begin_ns != previous_->end_ns;
     }
 
@@ -73,6 +75,8 @@ private:
     double interpolated(double now, double instant, double arrived) const {
         return arrived * (instant - previous_midpoint_) / (now - previous_midpoint_);
     }
+
+    static constexpr double longest_line_cells = 1e6;
 
     double cell_ns_;
     double origin_ = 0;

@@ -8,7 +8,7 @@
 
 namespace collectors {
 
-/// B_max(r) for several rates while readings arrive, as `max_backlog` defines it. Holds 40 bytes per rate.
+/// B_max(r) for several rates while readings arrive, as `max_backlog` defines it. Holds 56 bytes per rate.
 class OnlineBacklog {
 public:
     explicit OnlineBacklog(std::span<const BitRate> rates);
@@ -27,8 +27,14 @@ private:
     std::vector<double> queue_;      ///< Lindley
     std::vector<double> certain_;
     std::vector<double> likely_;
+    std::vector<double> early_start_; ///< largest r e_(i+1) - A_i of the i that lie three readings back
+    std::vector<double> possible_;
+    double neighbours_ = 0;         ///< largest A_k - A_(k-2)
+    bool exact_ = true;             ///< no reading had a width so far
     std::optional<Reading> origin_; ///< of the current segment
     std::optional<Reading> last_;
+    std::optional<Reading> second_last_; ///< in the current segment
+    std::optional<Reading> third_last_;
 };
 
 } // namespace collectors

@@ -66,6 +66,8 @@ void OnlineCurve::begin_segment(const Reading& first) {
     if (!points_.empty()) {
         earlier_bytes_ += points_.back().bytes;
         earlier_half_nanoseconds_ += points_.half_nanoseconds();
+        longest_earlier_half_nanoseconds_ =
+            std::max(longest_earlier_half_nanoseconds_, points_.half_nanoseconds());
     }
     points_.clear();
     segment_base_ = first.bytes;
@@ -239,13 +241,15 @@ BurstinessCurve OnlineCurve::curve(std::optional<nanoseconds> refresh_period) co
         curve.resolved_from =
             resolved_from(nanoseconds{distances_.at_rank(distances_.count() / 2)}, refresh_period);
     curve.span = nanoseconds{std::llround(midpoint_ns(*last_) - midpoint_ns(*first_))};
+    curve.longest_segment =
+        nanoseconds{std::max(longest_earlier_half_nanoseconds_, points_.half_nanoseconds()) / 2};
     curve.total_bytes = earlier_bytes_ + points_.back().bytes;
     for (std::size_t i = 0; i < scales_.size(); ++i) {
         BurstinessPoint& point = curve.points[i];
         point.bytes = total(scales_[i]);
         point.bytes.estimate = std::clamp(point.bytes.estimate, point.bytes.lower, point.bytes.upper);
-        point.resolved =
-            point.window.count() > 0 && point.window >= curve.resolved_from && point.window <= curve.span;
+        point.resolved = point.window.count() > 0 && point.window >= curve.resolved_from &&
+                         point.window <= curve.longest_segment;
     }
     if (const std::int64_t covered = earlier_half_nanoseconds_ + points_.half_nanoseconds(); covered > 0)
         curve.mean_bytes_per_second =

@@ -62,6 +62,7 @@ private:
     std::uint64_t count_ = 0;
     std::uint64_t earlier_bytes_ = 0; ///< of the segments before
     std::int64_t earlier_half_nanoseconds_ = 0;
+    std::int64_t longest_earlier_half_nanoseconds_ = 0;
     std::optional<Reading> first_;
     std::optional<Reading> last_;
 };

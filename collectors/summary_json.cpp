@@ -53,6 +53,7 @@ Json backlog_json(const InterfaceSummary& summary) {
         backlog.push_back({{"rate_bits_per_second", point.rate.bits_per_second},
                            {"lower_bytes", number_if(traffic, point.bytes.lower)},
                            {"estimate_bytes", number_if(traffic, point.bytes.estimate)},
+                           {"upper_bytes", number_if(traffic, point.bytes.upper)},
                            {"predicted_bytes", nullptr}});
     return backlog;
 }
@@ -111,6 +112,7 @@ Json summary_json(const InterfaceSummary& summary, PredictedRatios predicted) {
             {"samples", quality.samples},
             {"missed", quality.missed},
             {"failed", quality.failed},
+            {"restarts", quality.restarts},
             {"gaps", quality.gaps.count},
             {"longest_gap_seconds", in_seconds(quality.gaps.longest)},
             {"total_gap_seconds", in_seconds(quality.gaps.total)},

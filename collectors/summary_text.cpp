@@ -61,6 +61,8 @@ std::string unresolved_reason(const InterfaceSummary& summary, const BurstinessP
         return {};
     if (point.window > summary.curve.span)
         return "trace too short";
+    if (point.window > summary.curve.longest_segment)
+        return "longer than the counter ran without starting anew";
     if (summary.refresh_period && point.window < 2 * *summary.refresh_period)
         return fmt::format("not resolved (the counter moves only every {})",
                            format_duration(*summary.refresh_period));
@@ -105,9 +107,10 @@ void add_backlog(Text& text, const InterfaceSummary& summary) {
     line(text, "");
     line(text, "  B_max(r), the largest queue if this traffic fed a link of rate r");
     for (const BacklogPoint& point : summary.backlog)
-        line(text, "  {:>14}  at least {}, estimate {}",
+        line(text, "  {:>14}  at least {}, estimate {}, at most {}",
              format_bit_rate(static_cast<double>(point.rate.bits_per_second)),
-             format_bytes(point.bytes.lower), format_bytes(point.bytes.estimate));
+             format_bytes(point.bytes.lower), format_bytes(point.bytes.estimate),
+             format_bytes(point.bytes.upper));
 }
 
 void add_burst_rows(Text& text, const InterfaceSummary& summary) {

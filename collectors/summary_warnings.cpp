@@ -41,7 +41,8 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
     if (quality.restarts > 0)
         warnings.push_back(fmt::format(
             "COUNTERS STARTED ANEW {} time{}: a device came back or a counter fell; what passed between "
-            "the samples around it is not counted, and not part of the mean",
+            "the samples around it is not counted, and not part of the mean; upper bounds hold for what was "
+            "counted",
             quality.restarts, quality.restarts == 1 ? "" : "s"));
     if (quality.suspends > 0)
         warnings.push_back(fmt::format(

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include <fmt/format.h>
@@ -101,6 +102,12 @@ std::string trace_problem(const Json& interface, std::chrono::nanoseconds window
     return "";
 }
 
+/// Nobody knows what passed while a counter started anew: there is no upper bound then.
+void drop_upper_over_restarts(MeasuredValue& value, const Json& interface) {
+    if (value.upper && number_at(interface, "/restarts").value_or(0) > 0)
+        value.upper = std::numeric_limits<double>::infinity();
+}
+
 MeasuredValue window_value(const AskedQuantity& asked, const Json& interface) {
     const bool is_ratio = asked.quantity.name == "ptm";
     const std::string key = is_ratio ? "/ptm_" : "/e_";
@@ -123,6 +130,7 @@ MeasuredValue window_value(const AskedQuantity& asked, const Json& interface) {
                 format_duration(from_seconds(number_at(interface, "/span_seconds").value_or(0))));
         else
             value.problem = trace_problem(interface, tau);
+        drop_upper_over_restarts(value, interface);
         return value;
     }
     return unusable(
@@ -138,9 +146,12 @@ MeasuredValue backlog_value(const AskedQuantity& asked, const Json& interface) {
             continue;
         MeasuredValue value{.lower = number_at(point, "/lower_bytes"),
                             .estimate = number_at(point, "/estimate_bytes"),
-                            .upper = number_at(point, "/estimate_bytes"), // no upper bound is computed
+                            .upper = number_at(point, "/upper_bytes"),
                             .predicted = number_at(point, "/predicted_bytes")};
         value.problem = value.lower ? trace_problem(interface, {}) : "nothing was counted there";
+        if (value.lower && !value.upper) // an early run.json has none
+            value.upper = std::numeric_limits<double>::infinity();
+        drop_upper_over_restarts(value, interface);
         return value;
     }
     return unusable(fmt::format("no backlog for {} was computed, only for {}",

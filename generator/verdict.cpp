@@ -3,6 +3,7 @@
 #include "generator/measured_values.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,8 @@ Result compare_bounds(double lower, double upper, Comparison comparison, double 
 std::string bounds_text(const MeasuredValue& value, QuantityUnit unit) {
     if (*value.lower == *value.upper)
         return format_quantity(*value.lower, unit);
+    if (std::isinf(*value.upper))
+        return fmt::format("at least {}", format_quantity(*value.lower, unit));
     return fmt::format("{} to {}", format_quantity(*value.lower, unit), format_quantity(*value.upper, unit));
 }
 

@@ -55,6 +55,23 @@ struct KnownTraffic {
         }
         return most;
     }
+
+    /// The true B_max by Lindley's recursion over the corners and the ends of the recorded time.
+    double largest_queue(double bytes_per_ns) const {
+        std::vector<double> places{instants.front(), instants.back()};
+        for (const double corner : corner_ns)
+            if (corner > instants.front() && corner < instants.back())
+                places.push_back(corner);
+        std::sort(places.begin(), places.end());
+        double queue = 0;
+        double largest = 0;
+        for (std::size_t i = 1; i < places.size(); ++i) {
+            const double sent = bytes_per_ns * (places[i] - places[i - 1]);
+            queue = std::max(0.0, queue + at(places[i]) - at(places[i - 1]) - sent);
+            largest = std::max(largest, queue);
+        }
+        return largest;
+    }
 };
 
 /// Bursts and pauses of random length, read at random distances with random widths. All bytes are whole: A is
@@ -140,6 +157,16 @@ TEST_CASE("lower <= truth <= upper for any traffic, width and spacing", "[bursti
             REQUIRE(bounds.lower <= bounds.estimate);
             REQUIRE(bounds.estimate <= bounds.upper);
         }
+        for (const double bytes_per_ns : {0.01, 1.0, 20.0, 100.0, 300.0, 2000.0}) {
+            const BitRate rate{static_cast<std::uint64_t>(8e9 * bytes_per_ns)};
+            const Bounds bounds = max_backlog(traffic.readings, rate);
+            const double truth = traffic.largest_queue(bytes_per_ns);
+            INFO("round " << round << " rate " << bytes_per_ns);
+            REQUIRE(bounds.lower <= truth + 1);
+            REQUIRE(bounds.upper >= truth - 1);
+            REQUIRE(bounds.lower <= bounds.estimate);
+            REQUIRE(bounds.estimate <= bounds.upper);
+        }
     }
 }
 
@@ -169,7 +196,7 @@ TEST_CASE("no difference spans a counter that started anew", "[burstiness]") {
     CHECK(curve.total_bytes == 7); // 5 + 2
     CHECK(curve.points[0].bytes.lower == 5);
     CHECK(curve.points[0].bytes.upper == 5);
-    CHECK(max_backlog(readings, BitRate{1}).estimate < 6);
+    CHECK(max_backlog(readings, BitRate{1}).upper < 6);
 }
 
 TEST_CASE("a counter that falls without a flag is a segment as well", "[burstiness]") {

@@ -87,6 +87,7 @@ TEST_CASE("a gap and a counter that starts anew are no rates", "[charts]") {
                                   at(12'000'000, 1'000'020), at(13'000'000, 5), at(14'000'000, 9)},
                                  1'000'000);
     REQUIRE(known == Known{{0, 10}, {11, 10}, {13, 4}});
+    REQUIRE(bytes_of({at(0, 0), at(1LL << 60, 1)}, 0).empty()); // 36 years, no interval known
 }
 
 TEST_CASE("order statistics keep the ends", "[charts]") {

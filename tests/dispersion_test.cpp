@@ -125,6 +125,9 @@ TEST_CASE("a hole of years costs no time", "[period]") {
     OnlineDispersion dispersion(std::vector<nanoseconds>{1ms}, 1ms);
     dispersion.add(readings);
     CHECK(dispersion.points()[0].count == 999); // those before the hole
+    OnlineDispersion of_lines(std::vector<nanoseconds>{1ms});
+    of_lines.add(std::vector<Reading>{{0, 0, 0, false}, {1LL << 60, 1LL << 60, 1, false}});
+    CHECK(of_lines.points()[0].count == 0);
 }
 
 TEST_CASE("no period is invented", "[period]") {

@@ -29,7 +29,7 @@ keys = {
             "e_lower_bytes", "e_estimate_bytes", "e_upper_bytes", "ptm_lower", "ptm_estimate", "ptm_upper",
             "ptm_predicted")}}],
         "backlog": [{"rate_bits_per_second": number, **{key: (int, float, null) for key in (
-            "lower_bytes", "estimate_bytes", "predicted_bytes")}}]}],
+            "lower_bytes", "estimate_bytes", "upper_bytes", "predicted_bytes")}}]}],
     "verdict": {"result": text, "reasons": list},
 }
 def compare(expected, value, path):

@@ -231,13 +231,14 @@ TEST_CASE("readings that arrive in pieces give exactly the numbers of the whole"
         for (std::size_t i = 0; i < rates.size(); ++i) {
             REQUIRE(backlog.backlog(i).lower == max_backlog(readings, rates[i]).lower);
             REQUIRE(backlog.backlog(i).estimate == max_backlog(readings, rates[i]).estimate);
+            REQUIRE(backlog.backlog(i).upper == max_backlog(readings, rates[i]).upper);
         }
     }
 }
 
 TEST_CASE("what nobody counted is no part of the mean", "[online]") {
     // 1 byte/us for 2 s, nothing known for 3 s, a counter that started anew, 1 byte/us for 2 s.
-    OnlineCurve curve(std::vector<nanoseconds>{1s});
+    OnlineCurve curve(std::vector<nanoseconds>{1s, 3s});
     std::vector<Reading> readings;
     for (std::int64_t ms = 0; ms <= 2000; ++ms)
         readings.push_back({ms * 1'000'000, ms * 1'000'000 + 1000,
@@ -249,6 +250,9 @@ TEST_CASE("what nobody counted is no part of the mean", "[online]") {
     CHECK(curve.curve().mean_bytes_per_second == Approx(1e6).epsilon(1e-9));
     CHECK(curve.curve().span.count() == Approx(7e9).epsilon(1e-6));
     CHECK(peak_to_mean(curve.curve(), curve.curve().points[0]).lower <= 1);
+    CHECK(curve.curve().longest_segment.count() == Approx(2e9).epsilon(1e-6));
+    CHECK(curve.curve().points[0].resolved);
+    CHECK_FALSE(curve.curve().points[1].resolved); // nobody knows what any 3 s held
 }
 
 TEST_CASE("a window longer than any trace is unresolved, not an overflow", "[online]") {

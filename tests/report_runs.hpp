@@ -44,6 +44,7 @@ inline nlohmann::ordered_json small_interface(const std::string& host, const std
              {{{"rate_bits_per_second", 100'000'000},
                {"lower_bytes", 40e3},
                {"estimate_bytes", 50e3},
+               {"upper_bytes", 60e3},
                {"predicted_bytes", 45e3}}}},
             {"warnings", nlohmann::ordered_json::array()}};
 }

@@ -10,6 +10,7 @@ namespace tools {
 namespace {
 
 constexpr std::int64_t shortest_step_ns = 1'000'000;
+constexpr std::int64_t most_steps = 1'000'000; // between two readings, where no distance is a gap
 
 std::int64_t floor_divide(std::int64_t value, std::int64_t by) {
     return value / by - (value % by < 0 ? 1 : 0);
@@ -23,14 +24,15 @@ std::int64_t middle_ns(const collectors::Reading& reading) {
 
 RateGrid::RateGrid(std::int64_t step_ns, std::int64_t offset_ns, std::int64_t longest_distance_ns,
                    Known known)
-    : step_ns_(step_ns), offset_ns_(offset_ns), longest_distance_ns_(longest_distance_ns),
+    : step_ns_(step_ns), offset_ns_(offset_ns),
+      longest_distance_ns_(longest_distance_ns > 0 ? longest_distance_ns : most_steps * step_ns),
       known_(std::move(known)) {}
 
 void RateGrid::add(const collectors::Reading& reading) {
     if (previous_ && !collectors::starts_segment(reading, *previous_)) {
         const std::int64_t from = middle_ns(*previous_) + offset_ns_;
         const std::int64_t to = middle_ns(reading) + offset_ns_;
-        const bool is_gap = longest_distance_ns_ > 0 && to - from > longest_distance_ns_;
+        const bool is_gap = to - from > longest_distance_ns_;
         if (to > from && !is_gap)
             cover(from, to,
                   static_cast<double>(reading.bytes - previous_->bytes) / static_cast<double>(to - from));

@@ -17,7 +17,7 @@ public:
     /// Called with the index of a bin (its begin / step) and the bytes in it, in order.
     using Known = std::function<void(std::int64_t index, double bytes)>;
 
-    /// `offset_ns` is added to the time of each reading; `longest_distance_ns` 0: no distance is a gap.
+    /// `offset_ns` is added to the time of each reading; `longest_distance_ns` 0: a million steps.
     RateGrid(std::int64_t step_ns, std::int64_t offset_ns, std::int64_t longest_distance_ns, Known known);
 
     void add(const collectors::Reading& reading);

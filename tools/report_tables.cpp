@@ -141,12 +141,14 @@ std::string backlog_table(const Json& run) {
         }
     std::vector<std::string> rows;
     for (const auto& [rate, place] : longest)
-        rows.push_back(fmt::format("{:<24} {:>12} {:>12} {:>12}  {}", collectors::format_bit_rate(rate),
+        rows.push_back(fmt::format("{:<24} {:>12} {:>12} {:>12} {:>12}  {}",
+                                   collectors::format_bit_rate(rate),
                                    bytes_text(number_in(place.second, "/lower_bytes")),
                                    bytes_text(number_in(place.second, "/estimate_bytes")),
+                                   bytes_text(number_in(place.second, "/upper_bytes")),
                                    bytes_text(number_in(place.second, "/predicted_bytes")), place.first));
-    return table(fmt::format("{:<24} {:>12} {:>12} {:>12}  {}", "B_max(r), longest queue", "at least",
-                             "estimate", "predicted", "of"),
+    return table(fmt::format("{:<24} {:>12} {:>12} {:>12} {:>12}  {}", "B_max(r), longest queue", "at least",
+                             "estimate", "at most", "predicted", "of"),
                  rows);
 }
 

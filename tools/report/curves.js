@@ -155,18 +155,18 @@ function backlog_figure(run, chosen, byte_scale) {
   const line_rate = run.on?.line_rate_bits_per_second ?? null;
   const points = [...(chosen.backlog ?? [])].sort((a, b) => a.rate_bits_per_second - b.rate_bits_per_second);
   if (!points.some((each) => positive(each.estimate_bytes) || positive(each.lower_bytes))) return null;
-  const keys = [key("estimate", "c0"), key("at least", "c0", "dash"), key("predicted", "c1", "dash"), key("shared buffers of switches", "c2", "dash")];
+  const keys = [key("estimate", "c0"), key("at least, at most", "c0", "dash"), key("predicted", "c1", "dash"), key("shared buffers of switches", "c2", "dash")];
   const title = "B_max(r), largest queue in front of a link of rate r";
   return figure(title, `${of_interface(chosen)}; the table below has the numbers.`, keys, "", (box, readout) => {
-    const rows = points.map((each) => [each.rate_bits_per_second, positive(each.estimate_bytes), positive(each.lower_bytes), positive(each.predicted_bytes)]);
+    const rows = points.map((each) => [each.rate_bits_per_second, positive(each.estimate_bytes), positive(each.lower_bytes), positive(each.upper_bytes), positive(each.predicted_bytes)]);
     const values = rows.flatMap((row) => row.slice(1)).filter((value) => value !== null);
     const buffers = switch_buffers.map((each) => ({ ...each, bytes: each.bytes * byte_scale }));
     const low = Math.min(...values, ...buffers.map((each) => each.bytes)) * 0.6;
     const high = Math.max(...values, ...buffers.map((each) => each.bytes)) * 1.8;
     return new Dygraph(box, rows, options({
-      labels: ["rate", "estimate", "at least", "predicted"], logscale: true, valueRange: [low, high], connectSeparatedPoints: true,
+      labels: ["rate", "estimate", "at least", "at most", "predicted"], logscale: true, valueRange: [low, high], connectSeparatedPoints: true,
       dateWindow: [0, 1.12 * Math.max(line_rate ?? 0, rows.at(-1)[0])], drawPoints: true, pointSize: 3, xlabel: "link rate r", ylabel: "queue, bytes",
-      series: { estimate: { color: color("c0"), strokeWidth: 2.2 }, "at least": dashed("c0", 1.2), predicted: dashed("c1", 2.2) },
+      series: { estimate: { color: color("c0"), strokeWidth: 2.2 }, "at least": dashed("c0", 1.2), "at most": dashed("c0", 1.2), predicted: dashed("c1", 2.2) },
       axes: { x: { axisLabelFormatter: (value) => value === 0 ? "0" : format.bits_per_second(value), axisLabelWidth: 84, pixelsPerLabel: 96 },
         y: { ticker: log_ticks(format.bytes), axisLabelWidth: 58 } },
       underlayCallback(context, area, graph) {
@@ -178,6 +178,7 @@ function backlog_figure(run, chosen, byte_scale) {
       highlightCallback(event, x, at_point, row) {
         const each = points[row];
         readout.textContent = `r = ${format.bits_per_second(x)}: at least ${format.bytes(each.lower_bytes)}, estimate ${format.bytes(each.estimate_bytes)}` +
+          (typeof each.upper_bytes === "number" ? `, at most ${format.bytes(each.upper_bytes)}` : "") +
           (typeof each.predicted_bytes === "number" ? `, predicted ${format.bytes(each.predicted_bytes)}` : "");
       },
       unhighlightCallback() { readout.textContent = ""; },

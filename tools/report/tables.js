@@ -35,9 +35,9 @@ function burst_table(p, run, i) {
         return [cell("tau_seconds", format.seconds), ...["e_lower_bytes", "e_estimate_bytes", "e_upper_bytes"].map((name) => cell(name, format.bytes)),
           ...["ptm_lower", "ptm_estimate", "ptm_upper", "ptm_predicted", "coefficient_of_variation"].map((name) => cell(name, format.ratio))];
       })),
-    each.backlog?.length ? table(`B_max(r) of ${of_interface(each)}: the largest queue if this traffic fed a link of rate r`, ["r", "at least", "estimate", "predicted"],
+    each.backlog?.length ? table(`B_max(r) of ${of_interface(each)}: the largest queue if this traffic fed a link of rate r`, ["r", "at least", "estimate", "at most", "predicted"],
       each.backlog.map((row, k) => [number(`${path}.backlog.${k}.rate_bits_per_second`, format.bits_per_second),
-        ...["lower_bytes", "estimate_bytes", "predicted_bytes"].map((name) => number(`${path}.backlog.${k}.${name}`, format.bytes, "–"))])) : null];
+        ...["lower_bytes", "estimate_bytes", "upper_bytes", "predicted_bytes"].map((name) => number(`${path}.backlog.${k}.${name}`, format.bytes, "–"))])) : null];
 }
 
 function counters_table(p, interfaces, name, caption) {
