@@ -339,7 +339,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     try {
-        return run(argc, argv);
+        const int code = run(argc, argv);
+        collectors::flush_output();
+        return code;
     } catch (const UsageError& error) {
         collectors::print_safely(stderr, "gradburst-collect: {}\n", error.what());
         return 2;

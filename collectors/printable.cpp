@@ -1,7 +1,9 @@
 #include "collectors/printable.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <system_error>
 
 namespace collectors {
 
@@ -37,6 +39,11 @@ std::string printable(std::string_view text) {
         text.remove_prefix(std::max<std::size_t>(control, 1));
     }
     return result;
+}
+
+void flush_output() {
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+        throw std::system_error(errno, std::generic_category(), "write to standard output");
 }
 
 } // namespace collectors

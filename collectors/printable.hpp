@@ -28,4 +28,7 @@ void print_safely(fmt::format_string<Arguments...> format, Arguments&&... argume
     print_safely(stdout, format, std::forward<Arguments>(arguments)...);
 }
 
+/// Throws std::system_error unless all that was printed is where standard output leads.
+void flush_output();
+
 } // namespace collectors

@@ -41,9 +41,12 @@ void OnlineQuality::add(const Sample& sample) {
     }
     if (samples_ > 0 && (sample.flags & SampleFlag::host_suspended) != 0)
         ++suspends_;
-    else if (samples_ > 0 && (sample.flags & SampleFlag::new_segment) != 0)
+    else if (samples_ > 0 && ((sample.flags & SampleFlag::new_segment) != 0 ||
+                              sample.rx_bytes < last_rx_bytes_ || sample.tx_bytes < last_tx_bytes_))
         ++restarts_;
     last_ns_ = sample.t_ns;
+    last_rx_bytes_ = sample.rx_bytes;
+    last_tx_bytes_ = sample.tx_bytes;
     ++samples_;
 }
 

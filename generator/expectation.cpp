@@ -146,6 +146,9 @@ private:
     void selection(AskedQuantity& result, const std::string& word, std::size_t begin) {
         if (!result.quantity.of_interfaces)
             fail_at(begin, fmt::format("{} is not measured by interface", result.quantity.name));
+        if (((word == "tx" || word == "rx") && result.direction) ||
+            (word.find('.') != std::string::npos && !result.interface.empty()))
+            fail_at(begin, fmt::format("{} selects a second time; without a selection all are meant", word));
         if (word == "tx" || word == "rx")
             result.direction = word == "tx" ? collectors::Direction::tx : collectors::Direction::rx;
         else if (word.find('.') != std::string::npos)

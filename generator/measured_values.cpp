@@ -204,19 +204,25 @@ std::vector<MeasuredValue> interface_values(const AskedQuantity& asked, const Js
     return values;
 }
 
-/// Packets, of everything that counts them.
-std::optional<double> all_drops(const Json& run) {
+/// Packets, of everything that counts them; at least so many if some counter could not be read.
+MeasuredValue all_drops(const Json& run) {
     std::optional<double> sum;
+    bool all_known = true;
     const auto add = [&](const Json& from, const std::string& path) {
         if (const auto value = number_at(from, path))
             sum = sum.value_or(0) + *value;
+        else
+            all_known = false;
     };
     for (const Json& lane : list_at(run, "/slow_lane"))
         for (const char* const path : {"/rx_drops", "/tx_drops", "/queue_drops"})
             add(lane, path);
     for (const Json& port : list_at(run, "/switch_ports"))
         add(port, "/drops");
-    return sum;
+    MeasuredValue value = exactly(sum, "no counter of drops was read");
+    if (sum && !all_known)
+        value.upper = std::numeric_limits<double>::infinity();
+    return value;
 }
 
 std::optional<double> most_switch_backlog(const Json& run) {
@@ -262,7 +268,7 @@ MeasuredValue run_value(const AskedQuantity& asked, const Json& run) {
     if (name == "ecn_marks")
         return exactly(number_at(run, "/tcp/ecn_marked_segments"), "connections were not asked (tcp.csv)");
     if (name == "drops")
-        return exactly(all_drops(run), "no counter of drops was read");
+        return all_drops(run);
     if (name == "switch_backlog")
         return exactly(most_switch_backlog(run), "no switch port was sampled");
     if (name == "iterations")
@@ -276,7 +282,9 @@ MeasuredValue run_value(const AskedQuantity& asked, const Json& run) {
 
 std::string unfinished(const Json& run) {
     const std::string status = text_at(run, "/status");
-    return status.empty() || status == "complete" ? "" : fmt::format("the run is {}", status);
+    if (status.empty())
+        return "nobody knows whether it ended as planned";
+    return status == "complete" ? "" : fmt::format("the run is {}", status);
 }
 
 std::vector<MeasuredValue> measured_values(const AskedQuantity& asked, const Json& run) {

@@ -20,8 +20,7 @@ struct MeasuredValue {
     std::string problem; ///< why it must not be judged; empty: nothing is wrong with it
 };
 
-/// Why nothing of the run may be judged or compared: "the run is interrupted"; empty: it is complete, or a
-/// trace. Pure.
+/// Why nothing of the run may be judged or compared: "the run is interrupted"; empty: it is complete. Pure.
 std::string unfinished(const nlohmann::ordered_json& run);
 
 /// At least one; whatever the run's `status` says. Pure.

@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -33,12 +37,34 @@ Result compare_bounds(double lower, double upper, Comparison comparison, double 
     return told(lower == limit && upper == limit, limit < lower || limit > upper);
 }
 
-std::string bounds_text(const MeasuredValue& value, QuantityUnit unit) {
-    if (*value.lower == *value.upper)
-        return format_quantity(*value.lower, unit);
-    if (std::isinf(*value.upper))
-        return fmt::format("at least {}", format_quantity(*value.lower, unit));
-    return fmt::format("{} to {}", format_quantity(*value.lower, unit), format_quantity(*value.upper, unit));
+/// Writes numbers of one unit as people read them, with all digits if two that differ would look the same.
+class DistinctNumbers {
+public:
+    DistinctNumbers(std::initializer_list<double> numbers, QuantityUnit unit) : unit_(unit) {
+        std::map<std::string, double> seen;
+        for (const double number : numbers)
+            all_digits_ =
+                all_digits_ || seen.emplace(format_quantity(number, unit), number).first->second != number;
+    }
+
+    std::string text(double number) const {
+        if (!all_digits_)
+            return format_quantity(number, unit_);
+        const std::string_view unit = to_text(unit_);
+        return unit == "1" ? fmt::format("{}", number) : fmt::format("{} {}", number, unit);
+    }
+
+private:
+    QuantityUnit unit_;
+    bool all_digits_ = false;
+};
+
+std::string bounds_text(double lower, double upper, const DistinctNumbers& numbers) {
+    if (lower == upper)
+        return numbers.text(lower);
+    if (std::isinf(upper))
+        return "at least " + numbers.text(lower);
+    return fmt::format("{} to {}", numbers.text(lower), numbers.text(upper));
 }
 
 Judgement judge_value(const Expectation& expectation, const MeasuredValue& value) {
@@ -61,13 +87,15 @@ Judgement judge_value(const Expectation& expectation, const MeasuredValue& value
         judgement.reason =
             fmt::format("not measured{}: nothing is predicted (is the line rate known?)", place);
     else {
+        const double shown_upper = std::isinf(*value.upper) ? *value.lower : *value.upper;
+        const DistinctNumbers numbers({*value.lower, shown_upper, *judgement.limit}, unit);
         judgement.result =
             compare_bounds(*value.lower, *value.upper, expectation.comparison, *judgement.limit);
         judgement.reason = fmt::format(
-            "{}{}{}, wanted {} {}", bounds_text(value, unit), place,
+            "{}{}{}, wanted {} {}", bounds_text(*value.lower, *value.upper, numbers), place,
             judgement.result == Result::not_measured ? ": cannot be told, the limit lies between the bounds"
                                                      : "",
-            to_text(expectation.comparison), format_quantity(*judgement.limit, unit));
+            to_text(expectation.comparison), numbers.text(*judgement.limit));
     }
     return judgement;
 }

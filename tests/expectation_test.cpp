@@ -72,6 +72,8 @@ TEST_CASE("a mistake is named with its column", "[expectation]") {
         {"ptm >= 60", "'ptm >= 60', column 5: ptm needs an argument: ptm(5ms)"},
         {"ptm() >= 60", "'ptm() >= 60', column 5: expected an argument"},
         {"ptm(0s) >= 60", "'ptm(0s) >= 60', column 5: the window must be longer than 0"},
+        {"ptm(5ms, tx, rx) >= 60",
+         "'ptm(5ms, tx, rx) >= 60', column 14: rx selects a second time; without a selection all are meant"},
         {"ptm(5ms, up) >= 60",
          R"('ptm(5ms, up) >= 60', column 10: expected tx, rx or HOST.INTERFACE, is "up")"},
         {"ptm(5ms >= 60", "'ptm(5ms >= 60', column 5: '5ms >= 60': unknown unit"},

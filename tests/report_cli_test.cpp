@@ -218,6 +218,33 @@ TEST_CASE("gnuplot draws the figures", "[cli]") {
     CHECK(contains(without.errors, "needs gnuplot, which is not installed"));
 }
 
+TEST_CASE("what cannot be written is said", "[cli]") {
+    const ReportProgram program;
+    const std::string run = program.write_run("run");
+    const tests::ShellProgram to_full_disk("full() { '" GRADBURST_REPORT "' \"$@\" > /dev/full; }; full");
+    for (const std::string option : {"", " --json"}) {
+        const Outcome outcome = to_full_disk.run(run + option);
+        CHECK(outcome.exit_code == 1);
+        CHECK(contains(outcome.errors, "write to standard output"));
+    }
+}
+
+TEST_CASE("names cannot speak to the terminal, nor break the JUnit file", "[cli]") {
+    const ReportProgram program;
+    Json odd = tests::small_run();
+    odd["warnings"] = {"\x1b[31mRED\x1b[0m", "\xEF\xBF\xBE"};
+    odd["command"] = "\xEF\xBF\xBE";
+    const std::string run = program.write_run("odd\xff", odd.dump());
+    const Outcome outcome =
+        program.run(run + " --expect 'drops == 0' --junit '" + program.file("v.xml").string() + "'");
+    CHECK(outcome.exit_code == 3);
+    CHECK_FALSE(contains(outcome.output, "\x1b"));
+    const std::string xml = tests::text_of(program.file("v.xml"));
+    CHECK_FALSE(contains(xml, "\xff"));
+    CHECK_FALSE(contains(xml, "\xEF\xBF\xBE"));
+    CHECK(contains(xml, "</testsuites>"));
+}
+
 TEST_CASE("gradburst-report explains itself", "[cli]") {
     ReportProgram().check_help_and_version("gradburst-report");
 }

@@ -148,6 +148,14 @@ TEST_CASE("runs of equal iterations show no difference, longer ones do", "[repor
     CHECK(row["interval"]["lower"].get<double>() > 0.008);
     CHECK(slower["runs"][0]["role"] == "baseline");
     CHECK(slower["runs"][0]["verdict"]["result"] == "none");
+    CHECK(slower["comparison"]["settings_that_differ"].empty());
+    ReportInput broken = with_iterations("b", longer);
+    broken.run["status"] = "interrupted";
+    broken.run["profile"]["name"] = "other";
+    const Json cut = report_of({with_iterations("a", lengths), broken}, {}, true);
+    CHECK((*find_row(cut, "iteration_mean"))["conclusion"] == "not measured");
+    CHECK((*find_row(cut, "iteration_mean"))["reason"] == "b: the run is interrupted");
+    CHECK(cut["comparison"]["settings_that_differ"] == Json{"name: small and other"});
     const Json faster = report_of({with_iterations("a", longer), with_iterations("b", lengths)}, {}, true);
     CHECK((*find_row(faster, "iteration_p50"))["conclusion"] == "smaller");
 }
@@ -186,13 +194,11 @@ TEST_CASE("JUnit has a case for each expectation; what was not measured is an er
 TEST_CASE("a figure's name says what is drawn", "[report]") {
     const std::vector<ReportInput> inputs{small_input("run")};
     const Json report = report_of(inputs);
-    const std::string script = figure_script("x/ptm.svg", report, inputs, "x/it's `date`.new");
+    const std::string script = figure_script("x/ptm.svg", report, inputs);
     CHECK_THAT(script, Catch::Contains("$data2 << EOD\n0.005 58 62 66 50 \nEOD\n"));
-    CHECK_THAT(script, Catch::Contains("set output 'x/it''s `date`.new'"));
-    CHECK_THAT(figure_script("iteration.pdf", report, inputs, "o"), Catch::Contains("100 0.5\n100 1\n"));
-    CHECK_THAT(figure_script("backlog.png", report, inputs, "o"),
-               Catch::Contains("100000000 40000 50000 45000"));
+    CHECK_THAT(figure_script("iteration.pdf", report, inputs), Catch::Contains("100 0.5\n100 1\n"));
+    CHECK_THAT(figure_script("backlog.png", report, inputs), Catch::Contains("100000000 40000 50000 45000"));
     CHECK_THROWS_AS(require_figure_name("ptm.gif"), generator::UserError);
     CHECK_THROWS_AS(require_figure_name("peak.svg"), generator::UserError);
-    CHECK_THROWS_AS(figure_script("rate.svg", report, inputs, "o"), generator::UserError); // no traces
+    CHECK_THROWS_AS(figure_script("rate.svg", report, inputs), generator::UserError); // no traces
 }

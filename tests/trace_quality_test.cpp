@@ -27,6 +27,15 @@ std::uint64_t whole(std::int64_t value) {
 
 } // namespace
 
+TEST_CASE("a counter that falls without a flag started anew", "[quality]") {
+    Trace trace;
+    for (std::int64_t i = 0; i < 10; ++i) {
+        const auto bytes = static_cast<std::uint64_t>(i < 5 ? 100 * i : i);
+        trace.samples.push_back({i * 1'000'000, 10, 10, 7, bytes, 0});
+    }
+    CHECK(trace_quality(trace).restarts == 1);
+}
+
 TEST_CASE("a gap is more than two intervals", "[quality]") {
     Trace trace = regular_trace(10, whole);
     trace.samples[8].t_ns += 2'000'000; // 7 -> 8: 3 ms

@@ -228,7 +228,7 @@ std::string_view figure_sign(const std::filesystem::path& path) {
 }
 
 std::string figure_script(const std::filesystem::path& path, const Json& report,
-                          std::span<const ReportInput> inputs, const std::filesystem::path& output) {
+                          std::span<const ReportInput> inputs) {
     require_figure_name(path);
     const std::string name = path.stem().string();
     const std::vector<Series> series = series_of(name, report, inputs);
@@ -243,9 +243,8 @@ std::string figure_script(const std::filesystem::path& path, const Json& report,
         if (!style.prediction.empty() && has_prediction(series[i]))
             plots.push_back(fmt::format(fmt::runtime(style.prediction), i + 1));
     }
-    script +=
-        fmt::format("set terminal {}\nset output {}\nset grid\nset key outside below noenhanced\n{}plot ",
-                    terminal_of(path)->command, quoted(output.string()), style.settings);
+    script += fmt::format("set terminal {}\nset grid\nset key outside below noenhanced\n{}plot ",
+                          terminal_of(path)->command, style.settings);
     for (std::size_t i = 0; i < plots.size(); ++i)
         script += (i == 0 ? "" : ", \\\n     ") + plots[i];
     return script + "\n";

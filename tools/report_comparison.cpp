@@ -77,17 +77,27 @@ Statistic quantile(double share) {
     return {Statistic::Kind::quantile, share};
 }
 
+/// Why nothing of the two must be compared; empty: both ended as planned.
+std::string unfinished(const ReportRun& baseline, const ReportRun& run) {
+    for (const ReportRun* const each : {&baseline, &run})
+        if (const std::string reason = generator::unfinished(each->document); !reason.empty())
+            return fmt::format("{}: {}", each->input->name, reason);
+    return "";
+}
+
 void add_timeline_rows(std::vector<Row>& rows, const ReportRun& baseline, const ReportRun& run) {
+    const std::string reason = unfinished(baseline, run);
     const TimelineNumbers& before = baseline.timeline;
     const TimelineNumbers& after = run.timeline;
     const auto add_iterations = [&](const std::string& id, const std::string& label, Statistic statistic) {
-        rows.push_back({id, label, "s", statistic, before.iteration_seconds, after.iteration_seconds, ""});
+        rows.push_back(
+            {id, label, "s", statistic, before.iteration_seconds, after.iteration_seconds, "", reason});
     };
     add_iterations("iteration_mean", "iteration time, mean", mean);
     add_iterations("iteration_p50", "iteration time, median", quantile(0.5));
     add_iterations("iteration_p95", "iteration time, p95", quantile(0.95));
     rows.push_back({"worst_lateness_p50", "latest start of an iteration, median", "s", quantile(0.5),
-                    before.worst_lateness_seconds, after.worst_lateness_seconds, ""});
+                    before.worst_lateness_seconds, after.worst_lateness_seconds, "", reason});
     constexpr std::size_t most_buckets = 16;
     for (const BucketNumbers& bucket : after.buckets) {
         const auto same =
@@ -100,7 +110,7 @@ void add_timeline_rows(std::vector<Row>& rows, const ReportRun& baseline, const 
         rows.push_back(
             {fmt::format("bucket_{}_p50", bucket.bucket),
              fmt::format("bucket {}, median time{}{}", bucket.bucket, note.empty() ? "" : ", ", note), "s",
-             quantile(0.5), same->seconds, bucket.seconds, ""});
+             quantile(0.5), same->seconds, bucket.seconds, "", reason});
     }
 }
 
@@ -169,6 +179,24 @@ void add_single_rows(std::vector<Row>& rows, const ReportRun& baseline, const Re
     add("drops", "dropped packets", "1", "drops");
 }
 
+/// What beside the network may explain a difference: "world_size: 4 and 8".
+Json settings_that_differ(const ReportRun& baseline, const ReportRun& run) {
+    Json differing = Json::array();
+    for (const std::string path :
+         {"/profile/name", "/profile_hash", "/world_size", "/context/line_rate_bits_per_second",
+          "/context/byte_scale", "/context/congestion_control", "/context/build_type", "/version"}) {
+        const Json before = section_in(baseline.document, path);
+        const Json after = section_in(run.document, path);
+        const auto text = [](const Json& value) {
+            return value.is_string() ? value.get<std::string>() : value.dump();
+        };
+        if (before != after)
+            differing.push_back(
+                fmt::format("{}: {} and {}", path.substr(path.rfind('/') + 1), text(before), text(after)));
+    }
+    return differing;
+}
+
 } // namespace
 
 Json comparison_section(const ReportRun& baseline, const ReportRun& run) {
@@ -176,7 +204,10 @@ Json comparison_section(const ReportRun& baseline, const ReportRun& run) {
     add_timeline_rows(rows, baseline, run);
     add_ratio_rows(rows, baseline, run);
     add_single_rows(rows, baseline, run);
-    Json section{{"baseline", baseline.input->name}, {"run", run.input->name}, {"method", method}};
+    Json section{{"baseline", baseline.input->name},
+                 {"run", run.input->name},
+                 {"method", method},
+                 {"settings_that_differ", settings_that_differ(baseline, run)}};
     section["rows"] = Json::array();
     for (const Row& row : rows)
         section["rows"].push_back(row_json(row));

@@ -4,11 +4,13 @@
 
 #include "collectors/file_output.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
 #include <system_error>
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,12 +42,31 @@ private:
     std::filesystem::path path_;
 };
 
-void run_gnuplot(const std::filesystem::path& script, const std::filesystem::path& figure) {
+/// What gnuplot writes to standard output.
+std::string run_gnuplot(const std::filesystem::path& script, const std::filesystem::path& figure) {
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+        throw std::system_error(errno, std::generic_category(), "create a pipe to gnuplot");
+    posix_spawn_file_actions_t actions;
+    ::posix_spawn_file_actions_init(&actions);
+    ::posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
     std::string program = "gnuplot";
     std::string argument = script.string();
     char* const arguments[] = {program.data(), argument.data(), nullptr};
     pid_t child = 0;
-    const int error = ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ);
+    const int error = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
+    ::posix_spawn_file_actions_destroy(&actions);
+    ::close(pipe[1]);
+    std::string drawn;
+    if (error == 0) {
+        std::array<char, 65536> buffer{};
+        for (ssize_t got = 0; (got = ::read(pipe[0], buffer.data(), buffer.size())) != 0;)
+            if (got > 0)
+                drawn.append(buffer.data(), static_cast<std::size_t>(got));
+            else if (errno != EINTR)
+                break;
+    }
+    ::close(pipe[0]);
     if (error == ENOENT)
         throw std::runtime_error(fmt::format(
             "--figure {}: needs gnuplot, which is not installed (Debian: gnuplot-nox)", figure.string()));
@@ -54,24 +75,17 @@ void run_gnuplot(const std::filesystem::path& script, const std::filesystem::pat
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (status != 0)
+    if (status != 0 || drawn.empty())
         throw std::runtime_error(fmt::format("--figure {}: gnuplot failed", figure.string()));
+    return drawn;
 }
 
 } // namespace
 
 void draw_figure(const std::filesystem::path& path, const nlohmann::ordered_json& report,
                  std::span<const ReportInput> inputs) {
-    const std::filesystem::path beside = fresh_beside(path);
-    const TemporaryScript script(figure_script(path, report, inputs, beside));
-    try {
-        run_gnuplot(script.path(), path);
-        std::filesystem::rename(beside, path);
-    } catch (...) {
-        std::error_code ignored;
-        std::filesystem::remove(beside, ignored);
-        throw;
-    }
+    const TemporaryScript script(figure_script(path, report, inputs));
+    replace_file(path, run_gnuplot(script.path(), path));
 }
 
 } // namespace tools

@@ -15,11 +15,13 @@ void require_figure_name(const std::filesystem::path& path);
 /// What stands in the head of every file of its kind. Throws as require_figure_name does.
 std::string_view figure_sign(const std::filesystem::path& path);
 
-/// The gnuplot script that draws it, data included. Pure but for traces, which `rate` reads.
+/// The gnuplot script that writes it to standard output, data included. Pure but for traces, which `rate`
+/// reads.
 std::string figure_script(const std::filesystem::path& path, const nlohmann::ordered_json& report,
-                          std::span<const ReportInput> inputs, const std::filesystem::path& output);
+                          std::span<const ReportInput> inputs);
 
-/// Draws it with gnuplot, beside, then renames. Throws std::runtime_error: no gnuplot, or what it said.
+/// Draws it with gnuplot and replaces the file as replace_file does. Throws std::runtime_error: no gnuplot,
+/// or it failed.
 void draw_figure(const std::filesystem::path& path, const nlohmann::ordered_json& report,
                  std::span<const ReportInput> inputs);
 

@@ -31,15 +31,10 @@ void require_ours(const fs::path& path, std::string_view sign) {
             path.string()));
 }
 
-fs::path fresh_beside(const fs::path& path) {
-    fs::path beside = path.string() + ".new";
+void replace_file(const fs::path& path, std::string_view content) {
+    const fs::path beside = path.string() + ".new";
     std::error_code none_there;
     fs::remove(beside, none_there); // of a program that was killed, or a link to who knows where
-    return beside;
-}
-
-void replace_file(const fs::path& path, std::string_view content) {
-    const fs::path beside = fresh_beside(path);
     const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (descriptor < 0)
         throw std::system_error(errno, std::generic_category(), "create " + beside.string());

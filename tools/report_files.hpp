@@ -9,9 +9,6 @@ namespace tools {
 /// Throws generator::UserError if a file is there without the `sign` by which gradburst-report knows its own.
 void require_ours(const std::filesystem::path& path, std::string_view sign);
 
-/// Where to write what will replace `path`: nothing is there.
-std::filesystem::path fresh_beside(const std::filesystem::path& path);
-
 /// Writes beside, then renames: whoever reads sees the old file or the new one, whole. Throws
 /// std::system_error that names the file.
 void replace_file(const std::filesystem::path& path, std::string_view content);

@@ -10,17 +10,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Characters that XML 1.0 has no way to write.
-std::string printable(std::string text) {
-    for (char& c : text)
+/// Without what is no UTF-8, and characters that XML 1.0 has no way to write.
+std::string writable(const std::string& text) {
+    const std::string sound = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string result = Json::parse(sound).get<std::string>();
+    for (char& c : result)
         if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t')
             c = '?';
-    return text;
+    for (const std::string_view no_character : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) // U+FFFE, U+FFFF
+        for (std::size_t at = 0; (at = result.find(no_character, at)) != std::string::npos;)
+            result.replace(at, no_character.size(), "?");
+    return result;
 }
 
 std::string text_in(const Json& document, const std::string& path) {
     const Json found = section_in(document, path);
-    return printable(found.is_string() ? found.get<std::string>() : found.is_null() ? "" : found.dump());
+    return found.is_string() ? writable(found.get<std::string>()) : found.is_null() ? "" : found.dump();
 }
 
 int count(const Json& run, std::string_view result) {

@@ -166,11 +166,11 @@ int run(int argument_count, char** arguments) {
     require_free(options, inputs);
     const Json report = tools::report_json(inputs, settings);
     if (options.json)
-        fmt::print("{}\n", report.dump(1, ' ', false, Json::error_handler_t::replace));
+        collectors::print_safely("{}\n", report.dump(1, ' ', false, Json::error_handler_t::replace));
     else
-        fmt::print("{}\n", tools::report_text(report));
+        collectors::print_safely("{}\n", tools::report_text(report));
     for (const fs::path& path : write_files(options, inputs, report))
-        fmt::print(options.json ? stderr : stdout, "wrote {}\n", path.string());
+        collectors::print_safely(options.json ? stderr : stdout, "wrote {}\n", path.string());
     return exit_code(report);
 }
 

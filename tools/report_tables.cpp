@@ -200,6 +200,10 @@ std::string informative_table(const Json& run) {
 std::string comparison_table(const Json& comparison) {
     std::string text = fmt::format("comparison of {}\nwith baseline {}\n\n", comparison.value("run", ""),
                                    comparison.value("baseline", ""));
+    for (const Json& difference : comparison["settings_that_differ"])
+        text += fmt::format("NOT ALIKE IN     {}\n", difference.get<std::string>());
+    if (!comparison["settings_that_differ"].empty())
+        text += "\n";
     text += fmt::format("{:<38} {:>11} {:>11} {:>8}  {}\n", "", "baseline", "run", "change", "conclusion");
     for (const Json& row : comparison["rows"]) {
         const std::string unit = row.value("unit", "");

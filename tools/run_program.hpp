@@ -15,7 +15,9 @@ namespace tools {
 /// any other failure, with the reason on standard error.
 inline int run_program(const std::string& name, const std::function<int()>& run) {
     try {
-        return run();
+        const int code = run();
+        collectors::flush_output();
+        return code;
     } catch (const generator::UserError& error) {
         collectors::print_safely(stderr, "{}: {}\n", name, error.what());
         return 2;

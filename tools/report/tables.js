@@ -134,6 +134,7 @@ function comparison_section() {
       interval ? h("span", {}, cell("interval.lower", write), " … ", cell("interval.upper", write)) : "–", h("td", { class: `text ${each.conclusion}` }, each.conclusion, each.reason ? h("div", { class: "soft" }, each.reason) : "")];
   });
   return h("section", { id: "comparison" }, h("h2", {}, "Comparison"), h("p", {}, "Baseline: ", h("code", {}, comparison.baseline), ", compared with ", h("code", {}, comparison.run), "."),
+    comparison.settings_that_differ?.length ? h("ul", { class: "warnings" }, comparison.settings_that_differ.map((each) => h("li", {}, `NOT ALIKE IN ${each}`))) : null,
     comparison.method ? h("p", { class: "soft" }, comparison.method) : null,
     table("Side by side", ["", "baseline", "run", "difference", "relative", ["95 % interval", "of the difference, by bootstrap"], "conclusion"], rows, [6]));
 }
