@@ -123,6 +123,8 @@ Json summary_json(const InterfaceSummary& summary, PredictedRatios predicted) {
              number_if(!summary.info.sampler.scheduling.empty(), summary.info.sampler.cpu_share)},
             {"sampler_scheduling", summary.info.sampler.scheduling},
             {"time_keeping", time_keeping_json(summary.info.time_keeping)},
+            {"lost_from_seconds",
+             summary.info.lost_from ? Json(in_seconds(*summary.info.lost_from)) : Json(nullptr)},
             {"complete", summary.info.complete},
             {"reason", summary.info.reason},
             {"burstiness", curve_json(summary, predicted)},

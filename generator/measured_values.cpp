@@ -86,6 +86,13 @@ std::string trace_problem(const Json& interface, std::chrono::nanoseconds window
     const double missed = number_at(interface, "/missed").value_or(0);
     if (samples < 2)
         return fmt::format("the trace holds {:.0f} samples", samples);
+    if (const auto lost = number_at(interface, "/lost_from_seconds"))
+        return fmt::format("the counters could not be read any more from {} on",
+                           format_duration(from_seconds(*lost)));
+    const double failed = number_at(interface, "/failed").value_or(0);
+    if (failed / (samples + failed) > most_missed_share)
+        return fmt::format("{:.2g} % of all reads failed, more than {:.0f} %",
+                           100 * failed / (samples + failed), 100 * most_missed_share);
     if (missed / (samples + missed) > most_missed_share)
         return fmt::format("the sampler missed {:.2g} % of its ticks, more than {:.0f} %",
                            100 * missed / (samples + missed), 100 * most_missed_share);

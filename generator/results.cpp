@@ -202,6 +202,15 @@ std::vector<std::optional<double>> ratios(std::span<const collectors::Reading> r
     return values;
 }
 
+/// In front of a slower link a queue grows as long as the traffic lasts, and fewer iterations are predicted
+/// than a long run has.
+double mean_bits_per_second(std::span<const collectors::Reading> readings) {
+    if (readings.size() < 2 || readings.back().begin_ns == readings.front().begin_ns)
+        return 0;
+    return 8e9 * static_cast<double>(readings.back().bytes - readings.front().bytes) /
+           static_cast<double>(readings.back().begin_ns - readings.front().begin_ns);
+}
+
 /// The fluid model beside each measured number.
 void add_prediction(RunRecord& record, const Workload& workload) {
     if (!record.line_rate || record.ranks.size() < 2 || record.statistics.finished_iterations == 0)
@@ -227,8 +236,12 @@ void add_prediction(RunRecord& record, const Workload& workload) {
         const auto readings = collectors::readings(predicted_trace(prediction, result.ranks, one_network),
                                                    result.summary.direction);
         result.predicted_ratios = ratios(readings, windows);
+        const double mean = mean_bits_per_second(readings);
         for (const collectors::BacklogPoint& point : result.summary.backlog)
-            result.predicted_backlog_bytes.push_back(collectors::max_backlog(readings, point.rate).estimate);
+            result.predicted_backlog_bytes.push_back(
+                static_cast<double>(point.rate.bits_per_second) > mean
+                    ? std::optional(collectors::max_backlog(readings, point.rate).estimate)
+                    : std::nullopt);
     }
     for (SwitchPortResult& port :
          record.switch_ports) // what leaves through the port is what its host receives

@@ -180,6 +180,21 @@ TEST_CASE("the traces of a run that ended before its metrics are summed up", "[c
     CHECK(interfaces[0]["nic_bytes"].get<double>() == Approx(400'000).epsilon(0.01));
 }
 
+TEST_CASE("what is asked of a run and not in run.json comes from its traces", "[cli]") {
+    const ReportProgram program;
+    const std::string run = program.write_run("run");
+    const std::string asked = " --expect 'ptm(7ms, a.eth0) >= 0.9' --expect 'backlog(10Gbit, a.eth0) <= 2kB'";
+    CHECK(program.run(run + asked).exit_code == 3);
+    collectors::write_trace(program.file("run") / "nic" / "a.eth0.csv", even_trace(1001));
+    const Outcome outcome = program.run(run + asked);
+    INFO(outcome.output);
+    CHECK(outcome.exit_code == 0);
+    const Json interface = program.report("run")["runs"][0]["interfaces"][0];
+    CHECK(interface["burstiness"][2]["tau_seconds"] == 0.005);
+    CHECK(interface["burstiness"][2]["ptm_lower"] == 62); // of run.json
+    CHECK(interface["burstiness"].back()["tau_seconds"] == 1);
+}
+
 TEST_CASE("a trace that cannot be read is a warning", "[cli]") {
     const ReportProgram program;
     const std::string run = program.write_run("run");

@@ -110,6 +110,9 @@ TEST_CASE("a trace with missed ticks or a long gap measures no peaks", "[verdict
           Result::not_measured);
     CHECK(result_of("ptm(5ms) >= 1", with("/interfaces/1/sampler_cpu_share", 0.95)) == Result::not_measured);
     CHECK(result_of("gaps == 0", with("/interfaces/0/missed", 100)) == Result::pass);
+    CHECK(result_of("ptm(5ms) >= 1", with("/interfaces/0/failed", 21)) == Result::not_measured);
+    CHECK(judged("mean_rate >= 1B/s", with("/interfaces/0/lost_from_seconds", 0.99)).reason ==
+          "not measured on a.eth0 tx: the counters could not be read any more from 990 ms on");
 }
 
 TEST_CASE("what passed while a counter started anew has no upper bound", "[verdict]") {

@@ -31,8 +31,9 @@ struct Row {
     Statistic statistic;
     std::vector<double> baseline;
     std::vector<double> run;
-    std::string note;    ///< for the reason, where there is no interval
-    std::string problem; ///< why a value must not be compared; empty: none
+    std::string note;                  ///< for the reason, where there is no interval
+    std::string problem;               ///< why a value must not be compared; empty: none
+    std::optional<Interval> certified; ///< of the difference, where bounds are known and no values vary
 };
 
 Json row_json(const Row& row) {
@@ -48,9 +49,9 @@ Json row_json(const Row& row) {
     json["relative"] =
         both && json["baseline"] != 0 ? Json(difference / json["baseline"].get<double>()) : Json();
     const std::size_t values = std::min(row.baseline.size(), row.run.size());
-    const auto interval = both && row.problem.empty()
-                              ? difference_interval(row.baseline, row.run, row.statistic)
-                              : std::nullopt;
+    const auto interval = !both || !row.problem.empty() ? std::nullopt
+                          : row.certified               ? row.certified
+                                          : difference_interval(row.baseline, row.run, row.statistic);
     if (!interval) {
         json["interval"] = nullptr;
         json["conclusion"] = "not measured";
@@ -63,11 +64,13 @@ Json row_json(const Row& row) {
             json["reason"] = json["reason"].get<std::string>() + "; " + row.note;
         return json;
     }
-    json["interval"] = {{"lower", interval->lower}, {"upper", interval->upper}, {"level", 0.95}};
+    json["interval"] = {
+        {"lower", interval->lower}, {"upper", interval->upper}, {"level", row.certified ? 1 : 0.95}};
     json["conclusion"] = interval->lower > 0   ? "larger"
                          : interval->upper < 0 ? "smaller"
                                                : "no difference seen";
-    json["reason"] = fmt::format("{} and {} values", row.baseline.size(), row.run.size());
+    json["reason"] =
+        row.certified ? row.note : fmt::format("{} and {} values", row.baseline.size(), row.run.size());
     return json;
 }
 
@@ -147,21 +150,34 @@ std::string worst(const ReportRun& baseline, const Values& before, const ReportR
     return after.problem.empty() ? "" : fmt::format("{}: {}", run.input->name, after.problem);
 }
 
-/// Values of the hosts; with one host each, certified bounds still tell which run had the larger peak.
+std::string distinct_bounds(const Values& before, const Values& after) {
+    return fmt::format("{:.6g} to {:.6g} and {:.6g} to {:.6g}", before.lower, before.upper, after.lower,
+                       after.upper);
+}
+
+/// Of enough hosts the mean; of fewer the largest, whose certified bounds tell which run had the larger peak.
 void add_ratio_rows(std::vector<Row>& rows, const ReportRun& baseline, const ReportRun& run) {
     for (const std::string window : {"1ms", "5ms", "10ms", "100ms"}) {
         const std::string quantity = fmt::format("ptm({}, tx)", window);
         Values before = values_of(baseline.document, quantity);
         Values after = values_of(run.document, quantity);
-        std::string note;
-        if (!before.values.empty() && !after.values.empty() &&
-            (after.lower > before.upper || after.upper < before.lower))
-            note = fmt::format(
-                "the certified bounds of the largest, {:.4g} to {:.4g} and {:.4g} to {:.4g}, are apart",
-                before.lower, before.upper, after.lower, after.upper);
-        rows.push_back({"ptm_" + window, fmt::format("PtM({}), sent, mean of hosts", window), "1", mean,
-                        std::move(before.values), std::move(after.values), note,
-                        worst(baseline, before, run, after)});
+        Row row{"ptm_" + window,
+                fmt::format("PtM({}), sent, mean of hosts", window),
+                "1",
+                mean,
+                std::move(before.values),
+                std::move(after.values),
+                "",
+                worst(baseline, before, run, after)};
+        if (!row.baseline.empty() && !row.run.empty() &&
+            std::min(row.baseline.size(), row.run.size()) < mean.least_values()) {
+            row.label = fmt::format("PtM({}), sent, largest of hosts", window);
+            row.baseline = {*std::max_element(row.baseline.begin(), row.baseline.end())};
+            row.run = {*std::max_element(row.run.begin(), row.run.end())};
+            row.certified = Interval{after.lower - before.upper, after.upper - before.lower};
+            row.note = "certified bounds " + distinct_bounds(before, after);
+        }
+        rows.push_back(std::move(row));
     }
 }
 

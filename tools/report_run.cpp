@@ -47,6 +47,50 @@ Json summaries_of(const ReportInput& input, std::span<const Expectation> asked) 
     return summaries;
 }
 
+/// True if some interface lacks a window or a rate that is asked for.
+bool lacks(const Json& interfaces, std::span<const Expectation> asked) {
+    const auto has = [](const Json& points, const char* key, double value) {
+        return std::any_of(points.begin(), points.end(), [&](const Json& point) {
+            const auto number = number_in(point, key);
+            return number && std::abs(*number - value) <= 1e-12 * value;
+        });
+    };
+    for (const Json& interface : interfaces)
+        for (const Expectation& each : asked) {
+            if (each.quantity.argument == generator::QuantityArgument::window &&
+                !has(copied(interface, "/burstiness", Json::array()), "/tau_seconds",
+                     collectors::in_seconds(each.window)))
+                return true;
+            if (each.quantity.argument == generator::QuantityArgument::rate &&
+                !has(copied(interface, "/backlog", Json::array()), "/rate_bits_per_second",
+                     static_cast<double>(each.rate.bits_per_second)))
+                return true;
+        }
+    return false;
+}
+
+/// What is asked of a run and run.json does not hold comes from its traces; nothing was predicted for it.
+void add_asked_points(Json& interfaces, const ReportInput& input, std::span<const Expectation> asked) {
+    if (!lacks(interfaces, asked))
+        return;
+    const Json summaries = summaries_of(input, asked);
+    const auto add_absent = [](Json& points, const Json& more, const char* key) {
+        for (const Json& point : more)
+            if (std::none_of(points.begin(), points.end(),
+                             [&](const Json& each) { return each[key] == point[key]; }))
+                points.push_back(point);
+        std::sort(points.begin(), points.end(),
+                  [&](const Json& a, const Json& b) { return a[key] < b[key]; });
+    };
+    for (Json& interface : interfaces)
+        for (const Json& summary : summaries)
+            if (summary["host"] == interface["host"] && summary["interface"] == interface["interface"] &&
+                summary["direction"] == interface["direction"]) {
+                add_absent(interface["burstiness"], summary["burstiness"], "tau_seconds");
+                add_absent(interface["backlog"], summary["backlog"], "rate_bits_per_second");
+            }
+}
+
 Json on_section(const ReportRun& run) {
     Json on;
     on["hosts"] = Json::array();
@@ -170,6 +214,8 @@ ReportRun make_report_run(const ReportInput& input, std::span<const Expectation>
     run.timeline = timeline_numbers(input.timeline, iterations("warmup"), iterations("count"));
     if (copied(run.document, "/interfaces", Json::array()).empty())
         run.document["interfaces"] = summaries_of(input, asked);
+    else
+        add_asked_points(run.document["interfaces"], input, asked);
     return run;
 }
 

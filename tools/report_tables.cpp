@@ -219,7 +219,8 @@ std::string comparison_table(const Json& comparison) {
                             row.value("conclusion", ""));
         if (row["interval"].is_object())
             text += fmt::format(
-                "{:<38} difference {}, 95 % interval {} to {}\n", "", shown(number_in(row, "/difference")),
+                "{:<38} difference {}, {} % interval {} to {}\n", "", shown(number_in(row, "/difference")),
+                std::lround(100 * row["interval"].value("level", 0.95)),
                 shown(number_in(row, "/interval/lower")), shown(number_in(row, "/interval/upper")));
         else
             text += indented(row.value("reason", ""), 39);
