@@ -78,6 +78,14 @@ CommandLine parse_command_line(int argument_count, const char* const* arguments)
     app.get_formatter()->column_width(26);
     bool list = false;
     app.add_option("profile", command.profile, "Name of a profile, or path of a JSON file")->type_name("");
+    app.add_option("--jobs", command.jobs,
+                   "Run several jobs at the same time, each on ranks of its own, from a jobs file; see "
+                   "profiles/README.md. Options then hold for every job")
+        ->type_name("FILE");
+    app.add_option("--start-at", command.start_at,
+                   "Begin at this time of rank 0's wall clock, so that separate launches meet: "
+                   "2026-12-02T23:59:00Z, or seconds since 1970")
+        ->type_name("TIME");
     app.add_flag("--list-profiles", list, "List the profiles and where they are");
     app.set_version_flag("--version", std::string("gradburst ") + GRADBURST_VERSION);
     FieldOptions fields(app);
@@ -87,7 +95,10 @@ CommandLine parse_command_line(int argument_count, const char* const* arguments)
     command.overrides = fields.overrides();
     if (list)
         command.action = CommandLine::Action::list_profiles;
-    else if (command.profile.empty())
+    else if (!command.profile.empty() && !command.jobs.empty())
+        throw UserError(fmt::format("--jobs {}: names the profiles; \"{}\" is one too many", command.jobs,
+                                    command.profile));
+    else if (command.profile.empty() && command.jobs.empty())
         throw UserError("which profile? e.g. mpirun -n 4 gradburst resnet50 (see gradburst --list-profiles)");
     return command;
 }

@@ -3,7 +3,7 @@
 #include "collectors/burstiness.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/units.hpp"
-#include "generator/plan_book.hpp"
+#include "generator/crossing.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -51,33 +51,18 @@ std::vector<BitRate> backlog_rates(std::optional<BitRate> line_rate, double mean
 
 } // namespace
 
-std::uint64_t crossing_bytes(const Workload& workload, const std::vector<int>& ranks, int world_size,
-                             Direction direction, std::uint32_t first, std::uint32_t last, bool loopback) {
-    const auto per_iteration = [&](const std::vector<WorkloadBucket>& buckets) {
-        std::uint64_t bytes = 0;
-        for (const int rank : ranks)
-            for (const WorkloadBucket& bucket : buckets)
-                for (const Operation& operation : bucket_plan(workload, bucket, rank, world_size).operations)
-                    if (operation.is_send() == (direction == Direction::tx) &&
-                        (loopback || std::find(ranks.begin(), ranks.end(), operation.peer) == ranks.end()))
-                        bytes += operation.range.bytes;
-        return bytes;
-    };
-    if (first >= last)
-        return 0;
-    const std::uint32_t later = last - std::max(first, 1u);
-    return (first == 0 ? per_iteration(workload.first_iteration) : 0) +
-           later * per_iteration(workload.later_iterations);
-}
-
 std::string count_warning(const InterfaceResult& result) {
     const collectors::InterfaceSummary& summary = result.summary;
     const std::string where =
         fmt::format("{} {} OF {}", summary.interface, collectors::to_text(summary.direction), summary.host);
     const auto payload = static_cast<double>(result.payload_bytes);
     const auto counted = static_cast<double>(summary.nic_bytes);
-    const std::string both =
+    std::string both =
         fmt::format("counted {} B for {} B of payload", summary.nic_bytes, result.payload_bytes);
+    if (!result.shared_with.empty())
+        both += fmt::format(" and {} to {} B of job {}", result.others.least_bytes,
+                            result.others.most_bytes ? std::to_string(*result.others.most_bytes) : "?",
+                            fmt::join(result.shared_with, ", "));
     if (summary.quality.samples < 2)
         return fmt::format(
             "NO METRICS OF {}: {} samples in the measured iterations; give a shorter --interval "
@@ -92,9 +77,11 @@ std::string count_warning(const InterfaceResult& result) {
             "bytes are those of this part, which the payload is not",
             where, collectors::format_duration(summary.quality.span),
             collectors::format_duration(result.to - result.from));
-    if (counted > payload * (1 + surprising_surplus) + 1e6)
+    // What a job did not tell may explain any surplus.
+    if (const auto& others = result.others.most_bytes;
+        others && counted > (payload + static_cast<double>(*others)) * (1 + surprising_surplus) + 1e6)
         return fmt::format("OTHER TRAFFIC ON {}: it {}", where, both);
-    if (counted < payload * (1 - surprising_deficit))
+    if (counted < (payload + static_cast<double>(result.others.least_bytes)) * (1 - surprising_deficit))
         return fmt::format("BYTES ARE MISSING ON {}: it {}; is /sys of another network namespace?", where,
                            both);
     return "";
@@ -131,6 +118,11 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
             result.to = span->to;
             result.payload_bytes = crossing_bytes(workload, each.ranks, static_cast<int>(timelines.size()),
                                                   direction, first, last, each.loopback);
+            for (const OtherTraffic& other : each.others)
+                result.shared_with.push_back(other.job);
+            result.others =
+                other_payload(each.others, direction, trace.info.start_monotonic_ns + span->from.count(),
+                              trace.info.start_monotonic_ns + span->to.count(), each.loopback);
             if (const std::string warning = count_warning(result); !warning.empty())
                 warnings.push_back(warning);
             results.push_back(std::move(result));

@@ -141,17 +141,6 @@ void write(const RunDirectory& directory, const std::string& name, std::string_v
     }
 }
 
-void keep_remote_traces(const std::vector<std::optional<RankReport>>& reports, const RunDirectory& directory,
-                        std::vector<std::string>& unwritten) {
-    for (const std::optional<RankReport>& report : reports)
-        if (report)
-            for (const RecordedTrace& trace : report->traces)
-                if (!trace.csv.empty()) {
-                    write(directory, trace.file, trace.csv, unwritten);
-                    write(directory, collectors::sidecar_path(trace.file).string(), trace.sidecar, unwritten);
-                }
-}
-
 /// "kept in run: run.json, timeline.csv, nic/", and what is not as it should be there.
 std::string kept_text(const RunDirectory& directory, const std::vector<std::string>& unwritten) {
     std::vector<std::string> whole = directory.kept();
@@ -166,60 +155,92 @@ std::string kept_text(const RunDirectory& directory, const std::vector<std::stri
     return text;
 }
 
-/// Each interface that was sampled: the rank that did, with its report, and the trace.
+/// Each interface that was sampled, and its trace.
 struct SampledInterface {
     std::string host;
     std::string interface;
-    std::vector<int> ranks; ///< whose traffic it carries, the sampling rank first
-    const RankReport* report = nullptr;
-    std::string trace; ///< relative to the run directory
-
-    bool kept(const std::string& file) const {
-        return std::any_of(report->traces.begin(), report->traces.end(),
-                           [&](const RecordedTrace& each) { return each.file == file; });
-    }
+    std::vector<int> ranks; ///< of the job, whose traffic it carries
+    std::string network;    ///< namespace of the host
+    std::string trace;      ///< relative to the folder of the traces
 };
 
-/// Of the ranks that answered.
-std::vector<SampledInterface> sampled_interfaces(const RunRecord& record,
-                                                 const std::vector<std::optional<RankReport>>& reports) {
+std::vector<SampledInterface> sampled_interfaces(const RunRecord& record) {
     std::vector<SampledInterface> sampled;
     for (const auto& [key, ranks] : ranks_by_interface(record)) {
-        const auto first = static_cast<std::size_t>(ranks.front());
-        if (!reports[first])
-            continue;
-        const std::string& host = record.ranks[first].addresses.host;
+        const std::string& host = record.ranks[static_cast<std::size_t>(ranks.front())].addresses.host;
         sampled.push_back(
-            {host, key.second, ranks, &*reports[first], fmt::format("nic/{}.{}.csv", host, key.second)});
+            {host, key.second, ranks, key.first, fmt::format("nic/{}.{}.csv", host, key.second)});
     }
     return sampled;
 }
 
-std::vector<InterfaceTrace> traces_of(const RunRecord& record,
-                                      const std::vector<std::optional<RankReport>>& reports,
-                                      const RunDirectory& directory) {
+/// What the other jobs send over the same interface.
+std::vector<OtherTraffic> others_on(const SampledInterface& place,
+                                    const std::vector<const JobResult*>& others) {
+    std::vector<OtherTraffic> traffic;
+    for (const JobResult* const job : others) {
+        const auto groups = ranks_by_interface(job->record);
+        const auto here = groups.find({place.network, place.interface});
+        if (here == groups.end())
+            continue;
+        OtherTraffic other{
+            job->record.job, &job->workload, static_cast<int>(job->record.ranks.size()), here->second, {}};
+        for (const int rank : here->second) {
+            const std::optional<RankReport>& report = job->reports[static_cast<std::size_t>(rank)];
+            other.timelines.push_back(report ? &report->timeline : nullptr);
+        }
+        traffic.push_back(std::move(other));
+    }
+    return traffic;
+}
+
+/// By the plans of all jobs: the hosts that send to each host.
+std::map<std::string, std::set<std::string>> senders_by_host(const JobResult& job,
+                                                             const std::vector<const JobResult*>& others) {
+    std::map<std::string, std::set<std::string>> senders;
+    add_senders(senders, job.record, job.workload);
+    for (const JobResult* const other : others)
+        add_senders(senders, other->record, other->workload);
+    return senders;
+}
+
+std::vector<InterfaceTrace> traces_of(const JobResult& job, const std::vector<const JobResult*>& others,
+                                      const TraceFolder& folder) {
     std::vector<InterfaceTrace> traces;
-    for (const SampledInterface& each : sampled_interfaces(record, reports))
-        if (each.kept(each.trace))
-            traces.push_back(
-                {directory.path() / each.trace, each.ranks, is_loopback(record, each.interface)});
+    for (const SampledInterface& each : sampled_interfaces(job.record)) {
+        if (!folder.files.contains(each.trace))
+            continue;
+        // Any rank of the host tells when the iterations were.
+        std::vector<int> ranks = each.ranks;
+        std::stable_partition(ranks.begin(), ranks.end(), [&](int rank) {
+            return job.reports[static_cast<std::size_t>(rank)].has_value();
+        });
+        if (job.reports[static_cast<std::size_t>(ranks.front())])
+            traces.push_back({folder.path / each.trace, std::move(ranks),
+                              is_loopback(job.record, each.interface), others_on(each, others)});
+    }
     return traces;
 }
 
-void add_slow_lanes(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                    const RunDirectory& directory) {
-    for (const SampledInterface& each : sampled_interfaces(record, reports)) {
+void add_slow_lanes(RunRecord& record, const TraceFolder& folder) {
+    for (const SampledInterface& each : sampled_interfaces(record)) {
         const std::string file = collectors::slow_path(each.trace).string();
-        if (!each.kept(file))
+        if (!folder.files.contains(file))
             continue;
         try {
             record.slow_lanes.push_back(
-                {each.host, each.interface, file, collectors::slow_totals(directory.path() / file)});
+                {each.host, each.interface, file, collectors::slow_totals(folder.path / file)});
         } catch (const std::exception& error) {
             record.warnings.push_back(fmt::format("DROPS AND RETRANSMITS OF {} {} CANNOT BE READ: {}",
                                                   each.host, each.interface, error.what()));
         }
     }
+}
+
+bool on_one_network(const RunRecord& record) {
+    return std::all_of(record.ranks.begin(), record.ranks.end(), [&](const HostFacts& facts) {
+        return facts.addresses.network == record.ranks[0].addresses.network;
+    });
 }
 
 /// PtM for each standard window.
@@ -233,43 +254,68 @@ std::vector<std::optional<double>> ratios(std::span<const collectors::Reading> r
     return values;
 }
 
-/// The fluid model beside each measured number.
+/// The fluid model beside each measured number that it explains: those of an interface that other jobs share
+/// it does not.
 void add_prediction(RunRecord& record, const Workload& workload) {
-    if (!record.line_rate || record.ranks.size() < 2 || record.statistics.finished_iterations == 0)
+    const std::optional<Prediction> prediction =
+        record.statistics.finished_iterations == 0
+            ? std::nullopt
+            : predicted_alone(record, workload, record.statistics.finished_iterations);
+    if (!prediction)
         return;
-    const Link link = link_of(record.endpoints[0].interface);
-    LinkModel model;
-    model.line_rate = *record.line_rate;
-    model.goodput_share =
-        goodput_share(link.mtu, link.speed ? ethernet_overhead_bytes : shaper_overhead_bytes);
-    std::map<std::string, int> host_numbers;
-    for (const HostFacts& facts : record.ranks)
-        model.hosts.push_back(
-            host_numbers.emplace(facts.addresses.network, static_cast<int>(host_numbers.size()))
-                .first->second);
-    const bool one_network = host_numbers.size() == 1;
-    if (one_network)
-        model.hosts.clear(); // on loopback, predict what the ranks would do with a link each
-    const Prediction prediction = predict(record.profile, workload, static_cast<int>(record.ranks.size()),
-                                          model, record.statistics.finished_iterations);
-    record.predicted_iteration_seconds = 1e-9 * static_cast<double>(prediction.iteration_mean.count());
+    const bool one_network = on_one_network(record);
+    record.predicted_iteration_seconds = 1e-9 * static_cast<double>(prediction->iteration_mean.count());
     for (InterfaceResult& result : record.interfaces) {
-        const auto readings = collectors::readings(predicted_trace(prediction, result.ranks, one_network),
+        if (!result.shared_with.empty())
+            continue;
+        const auto readings = collectors::readings(predicted_trace(*prediction, result.ranks, one_network),
                                                    result.summary.direction);
         result.predicted_ratios = ratios(readings);
         for (const collectors::BacklogPoint& point : result.summary.backlog)
             result.predicted_backlog_bytes.push_back(collectors::max_backlog(readings, point.rate).estimate);
     }
+    const bool shared = std::any_of(record.interfaces.begin(), record.interfaces.end(),
+                                    [](const InterfaceResult& each) { return !each.shared_with.empty(); });
     for (SwitchPortResult& port :
          record.switch_ports) // what leaves through the port is what its host receives
-        port.predicted_ratios =
-            ratios(collectors::readings(predicted_trace(prediction, port.ranks), collectors::Direction::rx));
+        if (!shared)
+            port.predicted_ratios = ratios(
+                collectors::readings(predicted_trace(*prediction, port.ranks), collectors::Direction::rx));
 }
 
 } // namespace
 
-void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                 const Workload& workload) {
+std::optional<Prediction> predicted_alone(const RunRecord& record, const Workload& workload,
+                                          std::uint32_t iterations) {
+    if (!record.line_rate || record.ranks.size() < 2)
+        return std::nullopt;
+    const Link link = link_of(record.endpoints[0].interface);
+    LinkModel model;
+    model.line_rate = *record.line_rate;
+    model.goodput_share =
+        goodput_share(link.mtu, link.speed ? ethernet_overhead_bytes : shaper_overhead_bytes);
+    if (!on_one_network(record)) // on loopback, predict what the ranks would do with a link each
+        model.hosts = workload.hosts;
+    return predict(record.profile, workload, static_cast<int>(record.ranks.size()), model, iterations);
+}
+
+std::vector<std::string> keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
+                                            const RunDirectory& directory) {
+    std::vector<std::string> unwritten;
+    for (const std::optional<RankReport>& report : reports)
+        if (report)
+            for (const RecordedTrace& trace : report->traces)
+                if (!trace.csv.empty()) {
+                    write(directory, trace.file, trace.csv, unwritten);
+                    write(directory, collectors::sidecar_path(trace.file).string(), trace.sidecar, unwritten);
+                }
+    return unwritten;
+}
+
+void add_reports(JobResult& job) {
+    RunRecord& record = job.record;
+    const std::vector<std::optional<RankReport>>& reports = job.reports;
+    const Workload& workload = job.workload;
     const RunEnd end = run_end(reports, record.endpoints);
     record.status = end.status;
     record.error = end.error;
@@ -304,19 +350,20 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
     warn_of_full_tcp_log(record, reports);
 }
 
-void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                    const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
-                    const RunDirectory& directory) {
-    add_slow_lanes(record, reports, directory);
+void add_interfaces(JobResult& job, const std::vector<const JobResult*>& others,
+                    const std::vector<SwitchPortTrace>& switch_traces, const TraceFolder& traces) {
+    RunRecord& record = job.record;
+    add_slow_lanes(record, traces);
     try {
-        record.tcp = tcp_result(tcp_logs_of(reports), record.profile.run.warmup);
-        const std::vector<Timeline> timelines = timelines_of(reports);
+        record.tcp = tcp_result(tcp_logs_of(job.reports), record.profile.run.warmup);
+        const std::vector<Timeline> timelines = timelines_of(job.reports);
         record.interfaces =
-            interface_results(traces_of(record, reports, directory), timelines, workload, record.statistics,
+            interface_results(traces_of(job, others, traces), timelines, job.workload, record.statistics,
                               record.profile.run.warmup, record.line_rate, record.warnings);
-        record.switch_ports = switch_results(switch_traces, directory.path(), timelines, workload, record);
+        record.switch_ports =
+            switch_results(switch_traces, traces.path, timelines, senders_by_host(job, others), record);
         try {
-            add_prediction(record, workload);
+            add_prediction(record, job.workload);
         } catch (const UserError& error) {
             record.warnings.push_back(fmt::format("NO PREDICTION: {}", error.what()));
         }
@@ -348,7 +395,6 @@ std::vector<std::string> keep(const RunRecord& record, const std::vector<std::op
     write(directory, "timeline.csv", timeline_csv(timelines_of(reports)), unwritten);
     if (record.profile.sampling.tcp_info)
         write(directory, "tcp.csv", tcp_csv_of(reports), unwritten);
-    keep_remote_traces(reports, directory, unwritten);
     return unwritten;
 }
 
@@ -357,13 +403,14 @@ int publish(const RunRecord& record, const RunDirectory& directory, std::vector<
     // A full disk must not take the text from the terminal.
     write(directory, "run.json", json, unwritten);
     write(directory, "metrics.prom", prometheus_text(record), unwritten);
-    if (record.profile.run.json)
+    if (!record.profile.run.json)
+        fmt::print("{}", in_front(record.job, result_text(record, directory.path().string()) +
+                                                  kept_text(directory, unwritten)));
+    else if (record.job.empty())
         fmt::print("{}", json);
-    else
-        fmt::print("{}{}", result_text(record, directory.path().string()), kept_text(directory, unwritten));
     std::fflush(stdout);
     if (!record.error.empty())
-        fmt::print(stderr, "gradburst: {}\n", record.error);
+        fmt::print(stderr, "gradburst: {}{}\n", record.job.empty() ? "" : record.job + ": ", record.error);
     if (!unwritten.empty())
         return our_failure;
     return record.status == RunStatus::complete      ? success

@@ -64,18 +64,6 @@ Json collective_json(const CollectiveStatistics& statistics) {
     return json;
 }
 
-std::string_view status_name(RunStatus status) {
-    switch (status) {
-    case RunStatus::complete:
-        return "complete";
-    case RunStatus::interrupted:
-        return "interrupted";
-    case RunStatus::failed:
-        break;
-    }
-    return "failed";
-}
-
 Json context_json(const RunRecord& record) {
     Json hosts = Json::array();
     std::map<std::string, std::size_t> known; // by network: ranks in one namespace are one host
@@ -122,6 +110,11 @@ Json context_json(const RunRecord& record) {
 Json interface_json(const InterfaceResult& result) {
     Json json = collectors::summary_json(result.summary, result.predicted_ratios);
     json["payload_bytes"] = result.payload_bytes;
+    if (!result.shared_with.empty()) {
+        json["shared_with_jobs"] = result.shared_with;
+        json["other_jobs_payload_bytes"]["least"] = result.others.least_bytes;
+        json["other_jobs_payload_bytes"]["most"] = or_null(result.others.most_bytes);
+    }
     json["ranks"] = result.ranks;
     for (std::size_t i = 0; i < result.predicted_backlog_bytes.size() && i < json["backlog"].size(); ++i)
         json["backlog"][i]["predicted_bytes"] = or_null(result.predicted_backlog_bytes[i]);
@@ -188,6 +181,18 @@ Json switch_port_json(const SwitchPortResult& port) {
 
 } // namespace
 
+std::string_view status_name(RunStatus status) {
+    switch (status) {
+    case RunStatus::complete:
+        return "complete";
+    case RunStatus::interrupted:
+        return "interrupted";
+    case RunStatus::failed:
+        break;
+    }
+    return "failed";
+}
+
 std::string run_json(const RunRecord& record) {
     const RunStatistics& statistics = record.statistics;
     Json json;
@@ -195,6 +200,8 @@ std::string run_json(const RunRecord& record) {
     json["status"] = status_name(record.status);
     json["error"] = record.error.empty() ? Json() : Json(record.error);
     json["version"] = GRADBURST_VERSION;
+    if (!record.job.empty())
+        json["job"] = record.job;
     json["run_id"] = record.run_id;
     json["command"] = record.command;
     json["started_at"] = record.started_at;

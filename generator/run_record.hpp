@@ -3,6 +3,7 @@
 #include "collectors/summary.hpp"
 #include "generator/control_plane.hpp"
 #include "generator/host_facts.hpp"
+#include "generator/other_traffic.hpp"
 #include "generator/run_statistics.hpp"
 #include "generator/slow_results.hpp"
 #include "generator/tcp_results.hpp"
@@ -11,11 +12,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace generator {
 
 enum class RunStatus { complete, interrupted, failed };
+std::string_view status_name(RunStatus status); ///< as run.json has it
 
 /// One direction of one interface, measured and predicted.
 struct InterfaceResult {
@@ -26,7 +29,9 @@ struct InterfaceResult {
     std::vector<int> ranks;      ///< whose payload crosses this interface
     nanoseconds from{0};         ///< the measured iterations, in the time of the trace
     nanoseconds to{0};
-    std::uint64_t payload_bytes = 0; ///< in this direction over the same time as summary.nic_bytes
+    std::uint64_t payload_bytes = 0;      ///< in this direction over the same time as summary.nic_bytes
+    std::vector<std::string> shared_with; ///< other jobs whose traffic is in the same counter
+    OtherPayload others;                  ///< of these jobs in that time
 };
 
 /// One port of a switch that could be sampled (testbed): what left through it to a host.
@@ -55,6 +60,7 @@ struct RankCpu {
 struct RunRecord {
     RunStatus status = RunStatus::failed;
     std::string error; ///< empty unless interrupted or failed
+    std::string job;   ///< its name; empty: the only job of its launch
     std::string run_id;
     std::string command;
     std::string started_at;
@@ -88,6 +94,9 @@ std::string settings_text(const RunRecord& record, const Workload& workload, con
 
 /// What rank 0 prints after it: statistics, bytes, burstiness, warnings.
 std::string result_text(const RunRecord& record, const std::string& out);
+
+/// Each line with the job's name in front ("b | iterations ..."); as it is for the only job.
+std::string in_front(const std::string& job, const std::string& text);
 
 /// metrics.prom: the main numbers in Prometheus' text format.
 std::string prometheus_text(const RunRecord& record);

@@ -1,3 +1,4 @@
+#include "generator/crossing.hpp"
 #include "generator/interface_results.hpp"
 #include "tests/catch.hpp"
 

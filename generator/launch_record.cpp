@@ -1,0 +1,151 @@
+#include "generator/launch_record.hpp"
+
+#include "collectors/units.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <iterator>
+
+namespace generator {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using collectors::format_duration;
+
+double seconds(nanoseconds time) {
+    return 1e-9 * static_cast<double>(time.count());
+}
+
+Json seconds_or_null(const std::optional<nanoseconds>& time) {
+    return time ? Json(seconds(*time)) : Json();
+}
+
+std::optional<nanoseconds> last_start(const LaunchRecord& launch, const JobResult& job) {
+    const std::uint32_t finished = job.record.statistics.finished_iterations;
+    return finished == 0 ? std::nullopt : iteration_start(job, finished - 1, launch.start_monotonic_ns);
+}
+
+Json job_json(const LaunchRecord& launch, const JobResult& job, nanoseconds offset) {
+    const RunStatistics& statistics = job.record.statistics;
+    Json json;
+    json["name"] = job.record.job;
+    json["profile"] = job.record.profile.name;
+    json["profile_hash"] = profile_hash(job.record.profile);
+    json["directory"] = job.record.job;
+    json["status"] = status_name(job.record.status);
+    json["error"] = job.record.error.empty() ? Json() : Json(job.record.error);
+    json["ranks"] = job.members;
+    json["offset_seconds"]["planned"] = seconds(offset);
+    json["offset_seconds"]["first_iteration"] =
+        seconds_or_null(iteration_start(job, 0, launch.start_monotonic_ns));
+    json["offset_seconds"]["last_iteration"] = seconds_or_null(last_start(launch, job));
+    json["iterations"]["count"] = statistics.finished_iterations;
+    json["iterations"]["measured"] = statistics.measured_iterations;
+    Json& times = json["iterations"]["seconds"];
+    if (const auto& measured = statistics.iteration_seconds) {
+        times["mean"] = measured->mean;
+        times["p50"] = measured->p50;
+        times["p99"] = measured->p99;
+        times["max"] = measured->max;
+    }
+    const std::optional<double>& alone = job.record.predicted_iteration_seconds;
+    json["iterations"]["predicted_alone_seconds"] = alone ? Json(*alone) : Json();
+    return json;
+}
+
+Json start_json(const StartAt& start) {
+    Json json;
+    json["time"] = wall_time_text(start.time);
+    json["clock_of_rank_0"] = start.discipline;
+    json["wall_clocks"] = Json::array();
+    for (const WallClock& clock : start.clocks) {
+        Json entry;
+        entry["host"] = clock.host;
+        entry["ahead_of_rank_0_seconds"] = seconds(clock.ahead);
+        entry["uncertainty_seconds"] = seconds(clock.uncertainty);
+        json["wall_clocks"].push_back(std::move(entry));
+    }
+    return json;
+}
+
+std::string signed_duration(nanoseconds time) {
+    return fmt::format("{}{}", time.count() < 0 ? "-" : "+", format_duration(std::chrono::abs(time)));
+}
+
+} // namespace
+
+std::optional<nanoseconds> iteration_start(const JobResult& job, std::uint32_t iteration,
+                                           std::int64_t start_monotonic_ns) {
+    std::optional<std::int64_t> latest;
+    for (const std::optional<RankReport>& report : job.reports) {
+        if (!report || report->timeline.iterations.size() <= iteration)
+            return std::nullopt;
+        const std::int64_t start = report->timeline.start_monotonic_ns + report->clock.offset.count() +
+                                   report->timeline.iterations[iteration].start_ns;
+        latest = std::max(latest.value_or(start), start);
+    }
+    return latest ? std::optional(nanoseconds(*latest - start_monotonic_ns)) : std::nullopt;
+}
+
+std::string start_at_text(const StartAt& start) {
+    std::string text = fmt::format("wall clock       rank 0's is {}", start.discipline);
+    const auto farthest = std::max_element(
+        start.clocks.begin(), start.clocks.end(), [](const WallClock& one, const WallClock& other) {
+            return std::chrono::abs(one.ahead) < std::chrono::abs(other.ahead);
+        });
+    if (farthest != start.clocks.end())
+        text += fmt::format("; of the hosts {} is farthest from it: {} (+- {})", farthest->host,
+                            signed_duration(farthest->ahead), format_duration(farthest->uncertainty));
+    return text + "\n";
+}
+
+std::string launch_json(const LaunchRecord& launch, const std::vector<JobResult>& jobs) {
+    Json json;
+    json["format"] = "gradburst-launch/1";
+    json["version"] = GRADBURST_VERSION;
+    json["launch_id"] = launch.id;
+    json["command"] = launch.command;
+    json["started_at"] = launch.started_at;
+    json["start_at"] = launch.start_at ? start_json(*launch.start_at) : Json();
+    const bool complete = std::all_of(jobs.begin(), jobs.end(), [](const JobResult& job) {
+        return job.record.status == RunStatus::complete;
+    });
+    json["complete"] = complete;
+    json["offsets_mean"] =
+        "from the start of the launch, on rank 0's clock, to when the job's last rank began the iteration";
+    json["jobs"] = Json::array();
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+        json["jobs"].push_back(
+            job_json(launch, jobs[i], launch.offsets.empty() ? nanoseconds{0} : launch.offsets[i]));
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string launch_text(const LaunchRecord& launch, const std::vector<JobResult>& jobs) {
+    std::string text =
+        fmt::format("\n{:<16} {:<12} {:>10} {:>12} {:>12} {:>10} {:>14} {:>14}\n", "job", "status", "offset",
+                    "first began", "last began", "iterations", "iteration p50", "alone (model)");
+    auto append = std::back_inserter(text);
+    const auto shown = [](const std::optional<nanoseconds>& time) {
+        return time ? format_duration(*time) : std::string("-");
+    };
+    const auto from_seconds = [](double value) { return nanoseconds(std::llround(1e9 * value)); };
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const RunRecord& record = jobs[i].record;
+        const auto& times = record.statistics.iteration_seconds;
+        const auto& alone = record.predicted_iteration_seconds;
+        fmt::format_to(append, "{:<16} {:<12} {:>10} {:>12} {:>12} {:>10} {:>14} {:>14}\n", record.job,
+                       status_name(record.status), format_duration(launch.offsets.at(i)),
+                       shown(iteration_start(jobs[i], 0, launch.start_monotonic_ns)),
+                       shown(last_start(launch, jobs[i])), record.statistics.finished_iterations,
+                       times ? format_duration(from_seconds(times->p50)) : "-",
+                       alone ? format_duration(from_seconds(*alone)) : "-");
+    }
+    return text +
+           "first and last began: when the job's last rank began its first and last finished iteration, from "
+           "the start of the launch\n";
+}
+
+} // namespace generator

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace generator {
+
+using WallTime = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
+
+/// RFC 3339 ("2026-12-02T23:59:00Z", "2026-12-03T00:59:00.5+01:00") or seconds since 1970 ("1796255940.5").
+/// Throws UserError.
+WallTime parse_wall_time(const std::string& text);
+
+/// "2026-12-02T23:59:00.500Z"
+std::string wall_time_text(WallTime time);
+
+/// What a run says of a start that lies so far ahead: "in 12.3 s". Throws UserError for one in the past, by
+/// how much.
+std::string time_ahead_text(WallTime start, WallTime now);
+
+/// What the kernel says of this host's wall clock: "synchronised, at most 1.2 ms off", or that it is not.
+std::string clock_discipline();
+
+} // namespace generator
