@@ -23,6 +23,13 @@ Json seconds_or_null(const std::optional<nanoseconds>& time) {
     return time ? Json(seconds(*time)) : Json();
 }
 
+/// An iteration begins when the one before has ended, and is late by as much as its first bucket is.
+std::int64_t first_bucket_delay(const Timeline& timeline, std::uint32_t iteration) {
+    const auto first = std::find_if(timeline.buckets.begin(), timeline.buckets.end(),
+                                    [&](const BucketRecord& each) { return each.iteration == iteration; });
+    return first == timeline.buckets.end() ? 0 : std::max<std::int64_t>(0, first->start_ns - first->due_ns);
+}
+
 std::optional<nanoseconds> last_start(const LaunchRecord& launch, const JobResult& job) {
     const std::uint32_t finished = job.record.statistics.finished_iterations;
     return finished == 0 ? std::nullopt : iteration_start(job, finished - 1, launch.start_monotonic_ns);
@@ -83,8 +90,10 @@ std::optional<nanoseconds> iteration_start(const JobResult& job, std::uint32_t i
     for (const std::optional<RankReport>& report : job.reports) {
         if (!report || report->timeline.iterations.size() <= iteration)
             return std::nullopt;
-        const std::int64_t start = report->timeline.start_monotonic_ns + report->clock.offset.count() +
-                                   report->timeline.iterations[iteration].start_ns;
+        const Timeline& timeline = report->timeline;
+        const std::int64_t start = timeline.start_monotonic_ns + report->clock.offset.count() +
+                                   timeline.iterations[iteration].start_ns +
+                                   first_bucket_delay(timeline, iteration);
         latest = std::max(latest.value_or(start), start);
     }
     return latest ? std::optional(nanoseconds(*latest - start_monotonic_ns)) : std::nullopt;
@@ -114,8 +123,9 @@ std::string launch_json(const LaunchRecord& launch, const std::vector<JobResult>
         return job.record.status == RunStatus::complete;
     });
     json["complete"] = complete;
-    json["offsets_mean"] =
-        "from the start of the launch, on rank 0's clock, to when the job's last rank began the iteration";
+    json["offset_seconds_means"] = "from the start of the launch, on rank 0's clock, to when the job's last "
+                                   "rank began its first or last "
+                                   "finished iteration, by as much later as its first bucket was late";
     json["jobs"] = Json::array();
     for (std::size_t i = 0; i < jobs.size(); ++i)
         json["jobs"].push_back(
