@@ -91,7 +91,7 @@ private:
 
     /// Only rank 0's clock counts.
     StartAt start_at(const std::string& text) const {
-        StartAt start{parse_wall_time(text), leads() ? clock_discipline() : "", {}};
+        StartAt start{parse_wall_time(text), leads() ? clock_discipline() : "", {}, {}};
         if (leads())
             time_ahead_text(start.time, std::chrono::system_clock::now());
         return start;
@@ -421,6 +421,7 @@ private:
         report.traffic_seconds = collectors::in_seconds(Clock::now() - start);
         if (several())
             wait_for_other_jobs(report);
+        note_start(start - record_.offsets[launch_.own_job]);
         keep_traces(report);
         report.tcp_lines = tcp_lines(tcp_log_);
         report.tcp_left_out_from = tcp_log_.left_out_from;
@@ -437,6 +438,15 @@ private:
         for (const Agreement& job : launch_.jobs)
             jobs.push_back(job.members);
         gone_ = lifelines_.wait_for_all(report.status == RunStatus::complete, jobs, others_after_stop);
+    }
+
+    /// By the wall clock of now: had it been set since, it shows.
+    void note_start(Clock::time_point start) {
+        if (!record_.start_at)
+            return;
+        record_.start_at->began = WallTime(std::chrono::system_clock::now()) - (Clock::now() - start);
+        for (Agreement& job : launch_.jobs)
+            job.record.start_at = record_.start_at;
     }
 
     static Clock::time_point job_start(const RankReport& report) {

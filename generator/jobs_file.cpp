@@ -168,6 +168,10 @@ std::string profile_path(const std::string& profile, const std::string& file) {
 }
 
 JobSpec read_job(ObjectReader job, const std::string& file, const std::vector<std::string>& earlier) {
+    for (const std::string_view key : {"name", "profile", "set", "ranks", "start"}) {
+        job.raw(key);
+    }
+    job.finish(); // before a key that is misspelt is missed
     JobSpec spec;
     spec.name = read_name(job, earlier);
     const auto profile = job.text("profile");
@@ -178,7 +182,6 @@ JobSpec read_job(ObjectReader job, const std::string& file, const std::vector<st
     spec.overrides = read_overrides(job, file, spec.name);
     spec.ranks = read_ranks(job);
     spec.start = read_start(job.section("start"), earlier);
-    job.finish();
     return spec;
 }
 

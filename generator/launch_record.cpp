@@ -63,25 +63,6 @@ Json job_json(const LaunchRecord& launch, const JobResult& job, nanoseconds offs
     return json;
 }
 
-Json start_json(const StartAt& start) {
-    Json json;
-    json["time"] = wall_time_text(start.time);
-    json["clock_of_rank_0"] = start.discipline;
-    json["wall_clocks"] = Json::array();
-    for (const WallClock& clock : start.clocks) {
-        Json entry;
-        entry["host"] = clock.host;
-        entry["ahead_of_rank_0_seconds"] = seconds(clock.ahead);
-        entry["uncertainty_seconds"] = seconds(clock.uncertainty);
-        json["wall_clocks"].push_back(std::move(entry));
-    }
-    return json;
-}
-
-std::string signed_duration(nanoseconds time) {
-    return fmt::format("{}{}", time.count() < 0 ? "-" : "+", format_duration(std::chrono::abs(time)));
-}
-
 } // namespace
 
 std::optional<nanoseconds> iteration_start(const JobResult& job, std::uint32_t iteration,
@@ -99,18 +80,6 @@ std::optional<nanoseconds> iteration_start(const JobResult& job, std::uint32_t i
     return latest ? std::optional(nanoseconds(*latest - start_monotonic_ns)) : std::nullopt;
 }
 
-std::string start_at_text(const StartAt& start) {
-    std::string text = fmt::format("wall clock       rank 0's is {}", start.discipline);
-    const auto farthest = std::max_element(
-        start.clocks.begin(), start.clocks.end(), [](const WallClock& one, const WallClock& other) {
-            return std::chrono::abs(one.ahead) < std::chrono::abs(other.ahead);
-        });
-    if (farthest != start.clocks.end())
-        text += fmt::format("; of the hosts {} is farthest from it: {} (+- {})", farthest->host,
-                            signed_duration(farthest->ahead), format_duration(farthest->uncertainty));
-    return text + "\n";
-}
-
 std::string launch_json(const LaunchRecord& launch, const std::vector<JobResult>& jobs) {
     Json json;
     json["format"] = "gradburst-launch/1";
@@ -118,7 +87,7 @@ std::string launch_json(const LaunchRecord& launch, const std::vector<JobResult>
     json["launch_id"] = launch.id;
     json["command"] = launch.command;
     json["started_at"] = launch.started_at;
-    json["start_at"] = launch.start_at ? start_json(*launch.start_at) : Json();
+    json["start_at"] = launch.start_at ? Json::parse(start_at_json(*launch.start_at)) : Json();
     const bool complete = std::all_of(jobs.begin(), jobs.end(), [](const JobResult& job) {
         return job.record.status == RunStatus::complete;
     });

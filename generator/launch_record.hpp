@@ -9,23 +9,6 @@
 
 namespace generator {
 
-/// How far the wall clock of a rank's host is ahead of rank 0's.
-struct WallClock {
-    std::string host;
-    nanoseconds ahead{0};
-    nanoseconds uncertainty{0};
-};
-
-/// A start by the wall clock, so that separate launches meet.
-struct StartAt {
-    WallTime time;
-    std::string discipline;        ///< of rank 0's clock, as its kernel says
-    std::vector<WallClock> clocks; ///< of the hosts; filled in before the start
-};
-
-/// What rank 0 says of it before the start.
-std::string start_at_text(const StartAt& start);
-
 /// Everything that launch.json says beside the runs of its jobs.
 struct LaunchRecord {
     std::string id;

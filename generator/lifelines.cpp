@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 constexpr auto silence_after_end = 60s;     // for ranks whose peers are done
 constexpr auto silence_after_failure = 10s; // for ranks that have yet to notice
-constexpr auto look_around = 50ms;           // for a stop of this process
+constexpr auto look_around = 50ms;          // for a stop of this process
 
 /// A host that vanishes closes nothing: noticed after half a minute.
 void keep_alive(int descriptor) {

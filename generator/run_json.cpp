@@ -205,6 +205,7 @@ std::string run_json(const RunRecord& record) {
     json["run_id"] = record.run_id;
     json["command"] = record.command;
     json["started_at"] = record.started_at;
+    json["start_at"] = record.start_at ? Json::parse(start_at_json(*record.start_at)) : Json();
     json["context"] = context_json(record);
     json["profile"] = Json::parse(effective_profile_json(record.profile));
     json["profile_hash"] = profile_hash(record.profile);

@@ -6,6 +6,7 @@
 #include "generator/other_traffic.hpp"
 #include "generator/run_statistics.hpp"
 #include "generator/slow_results.hpp"
+#include "generator/start_at.hpp"
 #include "generator/tcp_results.hpp"
 #include "generator/transport.hpp"
 
@@ -64,6 +65,7 @@ struct RunRecord {
     std::string run_id;
     std::string command;
     std::string started_at;
+    std::optional<StartAt> start_at;
     std::string mpi_library;
     std::vector<HostFacts> ranks;
     std::vector<Endpoint> endpoints;

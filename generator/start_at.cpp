@@ -3,6 +3,9 @@
 #include "collectors/units.hpp"
 #include "generator/failure.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <charconv>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -106,6 +109,15 @@ std::optional<WallTime> epoch_seconds(std::string_view text) {
     return WallTime(std::chrono::seconds(whole) + *fraction);
 }
 
+std::string signed_duration(nanoseconds time) {
+    return fmt::format("{}{}", time.count() < 0 ? "-" : "+",
+                       collectors::format_duration(std::chrono::abs(time)));
+}
+
+double as_seconds(nanoseconds time) {
+    return 1e-9 * static_cast<double>(time.count());
+}
+
 } // namespace
 
 WallTime parse_wall_time(const std::string& text) {
@@ -134,6 +146,36 @@ std::string time_ahead_text(WallTime start, WallTime now) {
         return "in " + collectors::format_duration(ahead);
     return fmt::format("in {:.1f} {}", collectors::in_seconds(ahead) / (ahead < 48h ? 3600.0 : 86400.0),
                        ahead < 48h ? "hours" : "days");
+}
+
+std::string start_at_text(const StartAt& start) {
+    std::string text = fmt::format("wall clock       rank 0's is {}", start.discipline);
+    const auto farthest = std::max_element(
+        start.clocks.begin(), start.clocks.end(), [](const WallClock& one, const WallClock& other) {
+            return std::chrono::abs(one.ahead) < std::chrono::abs(other.ahead);
+        });
+    if (farthest != start.clocks.end())
+        text +=
+            fmt::format("; of the hosts {} is farthest from it: {} (+- {})", farthest->host,
+                        signed_duration(farthest->ahead), collectors::format_duration(farthest->uncertainty));
+    return text + "\n";
+}
+
+std::string start_at_json(const StartAt& start) {
+    nlohmann::ordered_json json;
+    json["time"] = wall_time_text(start.time);
+    json["began"] =
+        start.began ? nlohmann::ordered_json(wall_time_text(*start.began)) : nlohmann::ordered_json();
+    json["clock_of_rank_0"] = start.discipline;
+    json["wall_clocks"] = nlohmann::ordered_json::array();
+    for (const WallClock& clock : start.clocks) {
+        nlohmann::ordered_json entry;
+        entry["host"] = clock.host;
+        entry["ahead_of_rank_0_seconds"] = as_seconds(clock.ahead);
+        entry["uncertainty_seconds"] = as_seconds(clock.uncertainty);
+        json["wall_clocks"].push_back(std::move(entry));
+    }
+    return json.dump();
 }
 
 std::string clock_discipline() {
