@@ -51,6 +51,10 @@ void add_field_options(FieldOptions& options) {
                  "Ports to listen on: one per rank of a host, e.g. 20000-20007");
     options.text("--congestion-control NAME", "/network/congestion_control",
                  "TCP congestion control of the data connections; default: the kernel's");
+    options.number("--dscp NUMBER", "/network/dscp",
+                   "DSCP of the data connections, 0 to 63: 46 is expedited forwarding");
+    options.text("--pacing-rate RATE", "/network/pacing_rate",
+                 "At most so much on each data connection, by TCP's own pacing");
     options.text("--interval TIME", "/sampling/interval",
                  "Of the NIC counters: 500us resolves windows from 5 ms on");
     options.flag("--no-tcp-info", "/sampling/tcp_info",

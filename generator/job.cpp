@@ -192,7 +192,7 @@ private:
         return control_.together([&] {
             const auto& network = profile().network;
             const Endpoint& place = own().record.endpoints[static_cast<std::size_t>(job_rank())];
-            return Listener(context_, place.address, network.ports, network.congestion_control);
+            return Listener(context_, place.address, network.ports, network.sockets);
         });
     }
 
@@ -205,7 +205,7 @@ private:
 
     ConnectSettings connect_settings(ControlPlane& among) {
         ConnectSettings settings;
-        settings.congestion_control = profile().network.congestion_control;
+        settings.sockets = profile().network.sockets;
         settings.timeout = profile().network.connect_timeout;
         settings.token = agree_on_token(among);
         settings.listen = [this] {
@@ -249,7 +249,7 @@ private:
                                   launch_.jobs[0].record.profile.network.interfaces);
         });
         Listener listener = control_.together(
-            [&] { return Listener(lifelines_.context(), place.address, profile().network.ports, ""); });
+            [&] { return Listener(lifelines_.context(), place.address, profile().network.ports, {}); });
         const std::vector<std::uint16_t> ports = gather_ports(listener);
         const std::vector<std::string> addresses = control_.all_gather(place.address);
         std::vector<Endpoint> endpoints;
@@ -257,7 +257,7 @@ private:
             endpoints.push_back({static_cast<int>(i), launch_.ranks[i].addresses.host, place.interface,
                                  addresses[i], ports[i]});
         ConnectSettings settings = connect_settings(control_);
-        settings.congestion_control.clear();
+        settings.sockets = {};
         lifelines_.start(control_.together([&] {
             return connect_peers(lifelines_.context(), std::move(listener), control_.rank(), endpoints,
                                  Lifelines::peers(control_.rank(), control_.world_size()), settings);
@@ -395,7 +395,7 @@ private:
         engine_ = std::make_unique<Engine>(context_, profile(), own().workload, std::move(connections),
                                            own().record.endpoints, *payload_,
                                            engine_settings(start, progress ? &*progress : nullptr));
-        report.congestion_control = engine_->congestion_control();
+        report.sockets = engine_->socket_state();
         report.clock = control_.measure_clock_offset();
         start = agree_on_start(report.clock) + record_.offsets[launch_.own_job];
         const double cpu_before = cpu_seconds();

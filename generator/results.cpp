@@ -325,9 +325,13 @@ void add_reports(JobResult& job) {
         record.cpu.push_back(report ? rank_cpu(*report) : RankCpu{});
         if (report)
             record.warnings.insert(record.warnings.end(), report->warnings.begin(), report->warnings.end());
-        if (report && !report->congestion_control.empty())
-            record.congestion_control = report->congestion_control;
     }
+    const SocketSettings& asked = record.profile.network.sockets;
+    for (std::size_t rank = 0; rank < reports.size(); ++rank)
+        if (reports[rank])
+            add_use(record.sockets, static_cast<int>(rank), reports[rank]->sockets, asked);
+    for (std::string& warning : socket_warnings(record.sockets, asked))
+        record.warnings.push_back(std::move(warning));
     const int world_size = static_cast<int>(record.ranks.size());
     std::vector<Timeline> answered;
     std::vector<std::size_t> missing;

@@ -64,6 +64,21 @@ Json collective_json(const CollectiveStatistics& statistics) {
     return json;
 }
 
+/// As the kernel says. Buffers that it sizes by itself are null; of others it gives twice what can be used.
+Json socket_json(const SocketUse& use, const SocketSettings& asked) {
+    Json json;
+    json["ranks"] = use.ranks;
+    json["congestion_control"] = use.state.congestion_control;
+    json["dscp"] = use.state.dscp;
+    json["pacing_rate_bits_per_second"] =
+        use.state.pacing_rate ? Json(use.state.pacing_rate->bits_per_second) : Json();
+    json["send_buffer_bytes"] = asked.send_buffer_bytes ? Json(use.state.send_buffer_bytes / 2) : Json();
+    json["receive_buffer_bytes"] =
+        asked.receive_buffer_bytes ? Json(use.state.receive_buffer_bytes / 2) : Json();
+    json["no_delay"] = use.state.no_delay;
+    return json;
+}
+
 Json context_json(const RunRecord& record) {
     Json hosts = Json::array();
     std::map<std::string, std::size_t> known; // by network: ranks in one namespace are one host
@@ -99,7 +114,10 @@ Json context_json(const RunRecord& record) {
     context["mpi_library"] = record.mpi_library;
     context["transport"] = "kernel TCP";
     context["congestion_control"] =
-        record.congestion_control.empty() ? Json() : Json(record.congestion_control);
+        record.sockets.empty() ? Json() : Json(congestion_controls(record.sockets));
+    context["sockets"] = Json::array();
+    for (const SocketUse& use : record.sockets)
+        context["sockets"].push_back(socket_json(use, record.profile.network.sockets));
     context["line_rate_bits_per_second"] =
         record.line_rate ? Json(record.line_rate->bits_per_second) : Json();
     context["line_rate_origin"] = record.line_rate_origin;

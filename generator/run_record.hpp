@@ -74,8 +74,8 @@ struct RunRecord {
     std::optional<BitRate> line_rate;
     std::string line_rate_origin; ///< "--line-rate", "eth0 reports it", "unknown"
     double byte_scale = 1;
-    std::string congestion_control;
-    std::vector<RankCpu> cpu; ///< per rank; empty before the traffic
+    std::vector<SocketUse> sockets; ///< of the data connections
+    std::vector<RankCpu> cpu;       ///< per rank; empty before the traffic
     std::vector<std::string> warnings;
     std::optional<std::uint64_t>
         planned_bytes;                  ///< payload of all ranks in the iterations that all ranks finished

@@ -291,9 +291,11 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     text += bytes_text(record);
     text += verified_text(record);
     text += cpu_text(record);
-    if (!record.congestion_control.empty())
-        fmt::format_to(append, "transport        kernel TCP, congestion control {}\n",
-                       record.congestion_control);
+    if (!record.sockets.empty()) {
+        const std::string details = socket_text(record.sockets, record.profile.network.sockets);
+        fmt::format_to(append, "transport        kernel TCP, congestion control {}{}{}\n",
+                       congestion_controls(record.sockets), details.empty() ? "" : ", ", details);
+    }
     text += tcp_text(record.tcp, record.profile.sampling.tcp_info);
     text += interfaces_text(record, out);
     text += slow_lane_text(record.slow_lanes);

@@ -44,6 +44,8 @@ const std::vector<Option> options{
     {"--sockets-per-channel", "2", "/collective/sockets_per_channel", "2"},
     {"--in-flight", "2", "/collective/in_flight", "2"},
     {"--congestion-control", "bbr", "/network/congestion_control", "\"bbr\""},
+    {"--dscp", "46", "/network/dscp", "46"},
+    {"--pacing-rate", "1Gbit", "/network/pacing_rate", "\"1Gbit\""},
     {"--line-rate", "25Gbit", "/network/line_rate", "\"25Gbit\""},
     {"--scale-bytes", "0.01", "/scale/bytes", "0.01"},
     {"--scale-time", "0.5", "/scale/time", "0.5"},

@@ -22,7 +22,7 @@ std::vector<std::set<int>> lives(StopRequest& stop,
     std::vector<Endpoint> endpoints;
     for (int rank = 0; rank < 4; ++rank) {
         lifelines.push_back(std::make_unique<Lifelines>(rank, stop));
-        listeners.emplace_back(lifelines.back()->context(), "127.0.0.1", PortRange{}, "");
+        listeners.emplace_back(lifelines.back()->context(), "127.0.0.1", PortRange{}, SocketSettings{});
         endpoints.push_back({rank, "localhost", "lo", "127.0.0.1", listeners.back().port()});
     }
     ConnectSettings settings;

@@ -43,7 +43,7 @@ TEST_CASE("a report survives the way to rank 0", "[report]") {
     report.status = RunStatus::interrupted;
     report.error = "stopped by \"signal\" 2\n";
     report.lost_peer = 0;
-    report.congestion_control = "cubic";
+    report.sockets = {"cubic", 46, BitRate{8'000}, 1, 2, true};
     report.checked_elements = 5'000'000'000;
     report.clock = {std::chrono::nanoseconds(-77), std::chrono::nanoseconds(5)};
     report.traces = {{"nic/node-a.eth0.csv", "t_ns,...\n1,2\n", "{}", 0.25}};
@@ -58,7 +58,7 @@ TEST_CASE("a report survives the way to rank 0", "[report]") {
     CHECK(read.status == report.status);
     CHECK(read.error == report.error);
     CHECK(read.lost_peer == report.lost_peer);
-    CHECK(read.congestion_control == report.congestion_control);
+    CHECK(read.sockets == report.sockets);
     CHECK(read.checked_elements == 5'000'000'000);
     CHECK(read.clock.offset == report.clock.offset);
     CHECK(read.clock.uncertainty == report.clock.uncertainty);
