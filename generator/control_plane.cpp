@@ -83,10 +83,10 @@ ControlPlane::ControlPlane(StopRequest& stop) : stop_(&stop) {}
 ControlPlane::ControlPlane(ControlPlane&&) noexcept = default;
 ControlPlane::~ControlPlane() = default;
 
-ControlPlane ControlPlane::part(int number) const {
+ControlPlane ControlPlane::part(int number, int place) const {
     ControlPlane part(*stop_);
     part.communicator_ = std::make_unique<Communicator>();
-    MPI_Comm_split(communicator_->handle, number, rank_, &part.communicator_->handle);
+    MPI_Comm_split(communicator_->handle, number, place, &part.communicator_->handle);
     MPI_Comm_rank(part.communicator_->handle, &part.rank_);
     MPI_Comm_size(part.communicator_->handle, &part.world_size_);
     return part;

@@ -56,8 +56,8 @@ public:
     ControlPlane(ControlPlane&&) noexcept;
     ~ControlPlane();
 
-    /// Of the ranks that give the same number, in the same order: a job of several. All call it.
-    ControlPlane part(int number) const;
+    /// Of the ranks that give the same number, ordered by `place`: a job of several. All call it.
+    ControlPlane part(int number, int place) const;
 
     int rank() const { return rank_; }
     int world_size() const { return world_size_; }

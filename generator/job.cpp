@@ -71,7 +71,7 @@ public:
         record_.command = command.whole;
         if (leads() && settings().dry_run)
             print_dry_run();
-        job_control_.emplace(control_.part(static_cast<int>(launch_.own_job)));
+        job_control_.emplace(control_.part(static_cast<int>(launch_.own_job), place_of(control_.rank())));
     }
 
     int run() {
@@ -88,6 +88,11 @@ private:
     Agreement& own() { return launch_.jobs[launch_.own_job]; }
     const Profile& profile() { return own().record.profile; }
     int job_rank() const { return job_control_->rank(); }
+    /// Of a rank of the launch in this rank's job.
+    int place_of(int rank) {
+        const std::vector<int>& members = own().members;
+        return static_cast<int>(std::find(members.begin(), members.end(), rank) - members.begin());
+    }
 
     /// Only rank 0's clock counts.
     StartAt start_at(const std::string& text) const {
@@ -536,7 +541,7 @@ private:
             reports.push_back(text ? std::optional(parse_rank_report(*text)) : std::nullopt);
         std::vector<std::string> unwritten = keep_remote_traces(reports, *directory_);
         take_reports(std::move(reports));
-        stop_switch_sampling(results_[launch_.own_job].reports[0]);
+        stop_switch_sampling(results_[launch_.own_job].reports[static_cast<std::size_t>(job_rank())]);
         std::vector<std::vector<std::string>> unwritten_of_job;
         for (std::size_t i = 0; i < results_.size(); ++i) {
             add_reports(results_[i]);

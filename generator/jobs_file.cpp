@@ -87,10 +87,11 @@ RankChoice read_ranks(ObjectReader& job) {
     if (choice.ranks.empty()) {
         job.fail("ranks", "must not be empty");
     }
-    std::sort(choice.ranks.begin(), choice.ranks.end());
-    const auto twice = std::adjacent_find(choice.ranks.begin(), choice.ranks.end());
-    if (twice != choice.ranks.end()) {
-        job.fail("ranks", fmt::format("names rank {} twice", *twice));
+    std::set<int> known;
+    for (const int rank : choice.ranks) {
+        if (!known.insert(rank).second) {
+            job.fail("ranks", fmt::format("names rank {} twice", rank));
+        }
     }
     return choice;
 }
@@ -245,6 +246,7 @@ std::vector<std::vector<int>> assign_ranks(const std::vector<JobSpec>& jobs, con
                 fail(file, job, fmt::format("rank {} belongs to job {} already", rank, jobs[*owner].name));
             }
             owner = job;
+            members[job].push_back(rank);
         }
     }
     for (std::size_t job = 0; job < jobs.size(); ++job) {
@@ -253,15 +255,14 @@ std::vector<std::vector<int>> assign_ranks(const std::vector<JobSpec>& jobs, con
             std::uint32_t& here = taken[static_cast<std::size_t>(hosts[rank])];
             if (!job_of[rank] && here < jobs[job].ranks.per_host) {
                 job_of[rank] = job;
+                members[job].push_back(static_cast<int>(rank));
                 ++here;
             }
         }
     }
     std::vector<std::size_t> idle;
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) {
-        if (job_of[rank]) {
-            members[*job_of[rank]].push_back(static_cast<int>(rank));
-        } else {
+        if (!job_of[rank]) {
             idle.push_back(rank);
         }
     }

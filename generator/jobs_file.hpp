@@ -20,7 +20,7 @@ struct JobStart {
 
 /// Which ranks of the launch a job has.
 struct RankChoice {
-    std::vector<int> ranks;     ///< empty: by host
+    std::vector<int> ranks;     ///< in the order of the job, such as that of its ring; empty: by host
     std::uint32_t per_host = 0; ///< so many of each host: the lowest that no other job names or has taken
 
     bool operator==(const RankChoice&) const = default;
@@ -48,7 +48,7 @@ JobsSource load_jobs(const std::string& path);
 /// ..."). Paths of profiles count from the folder of the jobs file.
 std::vector<JobSpec> parse_jobs(const JobsSource& source);
 
-/// The ranks of each job, ascending; rank i of job k is number [k][i] of the launch. `hosts`: of each rank of
+/// Rank i of job k is number [k][i] of the launch. `hosts`: of each rank of
 /// the launch. Throws ProfileError with `file`, JSON path and rule: a rank that does not exist, that two jobs
 /// have, or that none has; a job without ranks.
 std::vector<std::vector<int>> assign_ranks(const std::vector<JobSpec>& jobs, const std::vector<int>& hosts,

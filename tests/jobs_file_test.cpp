@@ -47,7 +47,7 @@ TEST_CASE("a job has profile, ranks, overrides and a start", "[jobs_file]") {
     CHECK(jobs[0].profile == "smoke");
     CHECK(jobs[0].ranks.ranks == std::vector{0, 1, 2, 8});
     CHECK(jobs[0].start == JobStart{});
-    CHECK(jobs[1].ranks.ranks == std::vector{3, 4});
+    CHECK(jobs[1].ranks.ranks == std::vector{4, 3});
     CHECK(jobs[1].start == JobStart{0ns, 0.5, "a", 1500ms});
     REQUIRE(jobs[1].overrides.size() == 1);
     CHECK(jobs[1].overrides[0].pointer == "/run/iterations");
@@ -103,7 +103,7 @@ TEST_CASE("every rank goes to the job that names it, or to the next that takes s
         return assign_ranks(jobs_of(list), six_ranks, "jobs.json");
     };
     CHECK(assigned(job_named("a", "\"0-3\"") + "," + job_named("b", "[5, 4]")) ==
-          Members{{0, 1, 2, 3}, {4, 5}});
+          Members{{0, 1, 2, 3}, {5, 4}});
     const std::string one_each = R"({"per_host": 1})";
     CHECK(assigned(job_named("a", one_each) + "," + job_named("b", one_each)) ==
           Members{{0, 2, 4}, {1, 3, 5}});
