@@ -561,11 +561,14 @@ private:
 
     int publish_launch(int exit_code) {
         const std::string json = launch_json(record_, results_);
+        std::vector<std::string> kept = directory_->kept();
+        for (const JobResult& job : results_)
+            kept.push_back(job.record.job + "/");
         if (settings().json)
             fmt::print("{}", json);
         else
             fmt::print("{}kept in {}: {}\n", launch_text(record_, results_), directory_->path().string(),
-                       fmt::join(directory_->kept(), ", "));
+                       fmt::join(kept, ", "));
         std::fflush(stdout);
         try {
             directory_->write("launch.json", json);

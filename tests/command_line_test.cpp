@@ -153,7 +153,8 @@ TEST_CASE("help names every option and has four examples", "[command_line]") {
         CHECK(command.action == CommandLine::Action::show_text);
         for (const Option& each : options)
             CHECK(contains(command.text, std::string(each.option) + " "));
-        for (const char* other : {"--list-profiles", "--version", "--help", "Exit codes: 0"})
+        for (const char* other :
+             {"--jobs FILE", "--start-at TIME", "--list-profiles", "--version", "--help", "Exit codes: 0"})
             CHECK(contains(command.text, other));
         const std::string examples = command.text.substr(command.text.find("Examples:"));
         // lines that begin with a command
@@ -165,6 +166,16 @@ TEST_CASE("--version says which", "[command_line]") {
     const CommandLine command = parse({"--version"});
     CHECK(command.action == CommandLine::Action::show_text);
     CHECK(command.text == "gradburst " GRADBURST_VERSION "\n");
+}
+
+TEST_CASE("a jobs file names the profiles", "[command_line]") {
+    const CommandLine command =
+        parse({"--jobs", "jobs.json", "--iterations", "3", "--start-at", "1796255940"});
+    CHECK(command.action == CommandLine::Action::run);
+    CHECK(command.jobs == "jobs.json");
+    CHECK(command.start_at == "1796255940");
+    CHECK(command.overrides.size() == 1);
+    CHECK(contains(error_of({"smoke", "--jobs", "jobs.json"}), "--jobs jobs.json: names the profiles"));
 }
 
 TEST_CASE("--list-profiles needs no profile", "[command_line]") {

@@ -30,7 +30,7 @@ jobs '"phase": 0, "of": "a"' >"$out/aligned.json"
 jobs '"phase": 0.5, "of": "a"' >"$out/shifted.json"
 run() { # RUN RANKS GRADBURST_ARGUMENT...
   local attempt
-  for attempt in 1 2 3; do
+  for attempt in 1 2 3 4 5; do
     "$testbed" run --name "$name" --hosts 4 --rate 1gbit --ranks "$2" -- "$program" "${@:3}" --iterations 14 --warmup 2 \
       --scale-time 0.1 --scale-bytes 3 --iface eth0 --line-rate 1Gbit --out "$out/$1" --overwrite >"$out/$1.txt" 2>&1 ||
       { cat "$out/$1.txt"; echo "FAILED: the run $1 ended with exit code $?"; exit 1; }
@@ -61,7 +61,7 @@ for congestion in cubic bbr; do
 done
 
 python3 - "$out" <<'PYTHON'
-import csv, glob, json, sys
+import json, sys
 
 out = sys.argv[1]
 failures = []
