@@ -77,7 +77,12 @@ public:
     int run() {
         if (settings().dry_run)
             return success;
-        return finish(send_traffic(prepare_traffic()));
+        try {
+            return finish(send_traffic(prepare_traffic()));
+        } catch (const JointFailure& failure) {
+            fail_together(failure);
+            throw;
+        }
     }
 
 private:
@@ -145,23 +150,22 @@ private:
         shares_files_ = read_file(directory_->path() / marked).find(record_.id) != std::string::npos;
     }
 
-    /// The last chance to fail together; run.json then tells why.
     Connections prepare_traffic() {
-        try {
-            create_run_directory();
-            Connections connections = connect();
-            agree_on_offsets();
-            wait_for_start_at();
-            start_sampling();
-            return connections;
-        } catch (const JointFailure& failure) {
-            label(failure.exit_code() == interrupted ? RunStatus::interrupted : RunStatus::failed,
-                  failure.what());
-            if (directory_ && leads() && settings().json)
-                fmt::print("{}", several() ? launch_json(record_, results()) : run_json(own().record));
-            control_.agree_on_exit(failure.exit_code(), patience(patience_after_failure, stop_grace));
-            throw;
-        }
+        create_run_directory();
+        Connections connections = connect();
+        agree_on_offsets();
+        wait_for_start_at();
+        start_sampling();
+        return connections;
+    }
+
+    /// All ranks have failed together, before the traffic: run.json tells why.
+    void fail_together(const JointFailure& failure) {
+        label(failure.exit_code() == interrupted ? RunStatus::interrupted : RunStatus::failed,
+              failure.what());
+        if (directory_ && leads() && settings().json)
+            fmt::print("{}", several() ? launch_json(record_, results()) : run_json(own().record));
+        control_.agree_on_exit(failure.exit_code(), patience(patience_after_failure, stop_grace));
     }
 
     /// How the run ended, as far as rank 0 knows: in case that it is killed before the results are written.
@@ -244,14 +248,23 @@ private:
         });
     }
 
-    /// On the network of the first job, which all ranks must reach.
+    /// Of the first job that has ranks on several hosts; empty: whatever leads there.
+    std::vector<std::string> interfaces_between_hosts() const {
+        for (const Agreement& job : launch_.jobs)
+            for (const HostFacts& facts : job.record.ranks)
+                if (facts.addresses.network != job.record.ranks[0].addresses.network)
+                    return job.record.profile.network.interfaces;
+        return {};
+    }
+
+    /// On that network, which all ranks must reach.
     void connect_lifelines() {
         const InterfaceAddress place = control_.together([&] {
             std::vector<HostAddresses> hosts;
             for (const HostFacts& facts : launch_.ranks)
                 hosts.push_back(facts.addresses);
             return choose_address(hosts, static_cast<std::size_t>(control_.rank()),
-                                  launch_.jobs[0].record.profile.network.interfaces);
+                                  interfaces_between_hosts());
         });
         Listener listener = control_.together(
             [&] { return Listener(lifelines_.context(), place.address, profile().network.ports, {}); });
@@ -347,22 +360,23 @@ private:
         }
     }
 
+    /// On this host's steady clock. Throws on rank 0, whose clock counts, if it has passed.
+    Clock::time_point steady_time(WallTime time) const {
+        const nanoseconds ahead = time - WallTime(std::chrono::system_clock::now());
+        if (leads() && ahead < 0ns)
+            throw std::runtime_error(fmt::format("--start-at {}: passed {} before all ranks were ready",
+                                                 wall_time_text(time), collectors::format_duration(-ahead)));
+        return Clock::now() + ahead;
+    }
+
     /// The same instant on all hosts, on this host's clock.
     Clock::time_point agree_on_start(const ControlPlane::ClockOffset& clock) {
-        if (record_.start_at)
+        std::optional<Clock::time_point> of_rank_0;
+        if (record_.start_at) {
             compare_wall_clocks(clock);
-        const Clock::time_point start =
-            control_.agree_on_start(clock, control_.together([&]() -> std::optional<Clock::time_point> {
-                if (!record_.start_at)
-                    return std::nullopt;
-                const nanoseconds ahead = record_.start_at->time - WallTime(std::chrono::system_clock::now());
-                if (leads() && ahead < 0ns)
-                    throw std::runtime_error(fmt::format(
-                        "--start-at {}: passed {} before all ranks were ready",
-                        wall_time_text(record_.start_at->time), collectors::format_duration(-ahead)));
-                return Clock::now() + ahead;
-            }),
-                                    start_delay);
+            of_rank_0 = control_.together([&] { return steady_time(record_.start_at->time); });
+        }
+        const Clock::time_point start = control_.agree_on_start(clock, of_rank_0, start_delay);
         record_.start_monotonic_ns = nanoseconds((start + clock.offset).time_since_epoch()).count();
         return start;
     }
