@@ -1,5 +1,6 @@
 #include "collectors/commands.hpp"
 #include "collectors/interfaces.hpp"
+#include "collectors/printable.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/wrapped_text.hpp"
 
@@ -137,9 +138,22 @@ struct ReportOptions {
     }
 };
 
+/// Durations that may have a sign.
+std::vector<std::chrono::nanoseconds> parsed_offsets(const char* option,
+                                                     const std::vector<std::string>& texts) {
+    std::vector<std::chrono::nanoseconds> offsets;
+    for (const std::string& text : texts) {
+        const bool negative = text.starts_with('-');
+        const std::chrono::nanoseconds length = parsed(option, text.substr(negative ? 1 : 0), parse_duration);
+        offsets.push_back(negative ? -length : length);
+    }
+    return offsets;
+}
+
 struct SumOptions {
     std::vector<std::string> trace_paths;
     std::vector<std::string> offsets;
+    std::vector<std::string> end_offsets;
     std::string offset_error = "0s";
     std::vector<std::string> windows;
     std::vector<std::string> rates;
@@ -148,11 +162,8 @@ struct SumOptions {
     SumSettings settings() const {
         SumSettings settings;
         settings.trace_paths.assign(trace_paths.begin(), trace_paths.end());
-        for (const std::string& offset : offsets) {
-            const bool negative = offset.starts_with('-');
-            const auto length = parsed("--offset", offset.substr(negative ? 1 : 0), parse_duration);
-            settings.offsets.push_back(negative ? -length : length);
-        }
+        settings.offsets = parsed_offsets("--offset", offsets);
+        settings.end_offsets = parsed_offsets("--offset-end", end_offsets);
         settings.offset_error = parsed("--offset-error", offset_error, parse_duration);
         for (const std::string& window : windows)
             settings.windows.push_back(parsed_length("--tau", window));
@@ -259,6 +270,12 @@ CLI::App* add_sum(CLI::App& app, SumOptions& options) {
             "first one's, e.g. --offset=-1.25ms; needed for other hosts")
         ->delimiter(',')
         ->allow_extra_args(false);
+    command
+        ->add_option(
+            "--offset-end", options.end_offsets,
+            "the same at the end of each trace, if it drifts; in between it is taken to lie on a line")
+        ->delimiter(',')
+        ->allow_extra_args(false);
     command->add_option("--offset-error", options.offset_error, "how far off these may be, either way")
         ->capture_default_str();
     command->add_option("--tau", options.windows, "see report")->delimiter(',')->allow_extra_args(false);
@@ -324,16 +341,16 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const UsageError& error) {
-        fmt::print(stderr, "gradburst-collect: {}\n", error.what());
+        collectors::print_safely(stderr, "gradburst-collect: {}\n", error.what());
         return 2;
     } catch (const NoInterface& error) {
-        fmt::print(stderr, "gradburst-collect: {}\n", error.what());
+        collectors::print_safely(stderr, "gradburst-collect: {}\n", error.what());
         return 2;
     } catch (const NoSource& error) {
-        fmt::print(stderr, "gradburst-collect: {}\n", error.what());
+        collectors::print_safely(stderr, "gradburst-collect: {}\n", error.what());
         return 2;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "gradburst-collect: {}\n", error.what());
+        collectors::print_safely(stderr, "gradburst-collect: {}\n", error.what());
         return 1;
     }
 }

@@ -50,7 +50,8 @@ struct SumSettings {
     std::vector<std::filesystem::path> trace_paths; ///< two or more
     /// Of each trace but the first: what to add to its host's CLOCK_MONOTONIC to get that of the first one's.
     std::vector<std::chrono::nanoseconds> offsets;
-    std::chrono::nanoseconds offset_error{0}; ///< of these, either way
+    std::vector<std::chrono::nanoseconds> end_offsets; ///< the same at the end; empty: as at the start
+    std::chrono::nanoseconds offset_error{0};          ///< of all these, either way
     std::vector<std::chrono::nanoseconds> windows;
     std::vector<BitRate> rates;
     bool json = false;

@@ -34,9 +34,16 @@ struct Term {
 
 Term term_of(const SumPart& part, Direction direction) {
     Term term{readings(*part.trace, direction)};
+    if (term.readings.empty())
+        return term;
+    const std::int64_t first_ns = term.readings.front().begin_ns;
+    const auto span_ns =
+        static_cast<double>(std::max<std::int64_t>(1, term.readings.back().begin_ns - first_ns));
     for (Reading& reading : term.readings) {
-        reading.begin_ns += (part.offset - part.uncertainty).count();
-        reading.end_ns += (part.offset + part.uncertainty).count();
+        const double share = static_cast<double>(reading.begin_ns - first_ns) / span_ns;
+        const std::int64_t drift_ns = std::llround(share * static_cast<double>(part.drift.count()));
+        reading.begin_ns += (part.offset - part.uncertainty).count() + drift_ns;
+        reading.end_ns += (part.offset + part.uncertainty).count() + drift_ns;
     }
     return term;
 }

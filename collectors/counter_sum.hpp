@@ -8,12 +8,14 @@
 namespace collectors {
 
 /// One trace of a sum. `offset` is added to its times to bring them to the time of the first trace; it is
-/// known to within `uncertainty` either way. Interfaces of one host share a clock: both are what their starts
-/// say, and 0.
+/// known to within `uncertainty` either way. `drift` is by how much it is larger at the last reading than at
+/// the first one; in between it lies on a line. Interfaces of one host share a clock: offsets are what their
+/// starts say, and the rest is 0.
 struct SumPart {
     const Trace* trace = nullptr;
     std::chrono::nanoseconds offset{0};
     std::chrono::nanoseconds uncertainty{0};
+    std::chrono::nanoseconds drift{0};
 };
 
 /// The sum of one direction of several interfaces, perhaps of several hosts, as a trace of its own, so that

@@ -2,6 +2,8 @@
 
 #include "collectors/device_counters.hpp"
 #include "collectors/ebpf_programs.hpp"
+#include "collectors/interface_ioctl.hpp"
+#include "collectors/interface_watch.hpp"
 #include "collectors/monotonic_clock.hpp"
 #include "collectors/queue_statistics.hpp"
 #include "collectors/tc_attachment.hpp"
@@ -9,7 +11,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -18,9 +19,6 @@
 
 #include <linux/capability.h>
 #include <linux/if_ether.h>
-#include <net/if.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -71,43 +69,6 @@ std::string advice(int error) {
     return "";
 }
 
-/// Asks for interfaces without the RTNL lock.
-class InterfaceQuestions {
-public:
-    InterfaceQuestions() : socket_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-        if (!socket_.is_open())
-            throw std::system_error(errno, std::generic_category(), "open a socket");
-    }
-
-    /// 0 if there is none.
-    unsigned index(const std::string& name) const noexcept {
-        ifreq request = about(name);
-        return ::ioctl(socket_.number(), SIOCGIFINDEX, &request) == 0
-                   ? static_cast<unsigned>(request.ifr_ifindex)
-                   : 0;
-    }
-    bool exists(unsigned index) const noexcept {
-        ifreq request{};
-        request.ifr_ifindex = static_cast<int>(index);
-        return ::ioctl(socket_.number(), SIOCGIFNAME, &request) == 0;
-    }
-    bool is_loopback(const std::string& name) const noexcept {
-        ifreq request = about(name);
-        return ::ioctl(socket_.number(), SIOCGIFFLAGS, &request) == 0 &&
-               (static_cast<unsigned>(request.ifr_flags) & IFF_LOOPBACK) != 0;
-    }
-
-private:
-    static ifreq about(const std::string& name) noexcept {
-        ifreq request{};
-        if (name.size() < sizeof request.ifr_name)
-            std::memcpy(request.ifr_name, name.data(), name.size());
-        return request;
-    }
-
-    FileDescriptor socket_;
-};
-
 /// TCX where there is one; GRADBURST_EBPF_HOOK=clsact is for those who want to see the programs in `tc
 /// filter`.
 std::unique_ptr<TcAttachment> attach(const EbpfPrograms& programs, unsigned index) {
@@ -125,11 +86,12 @@ std::unique_ptr<TcAttachment> attach(const EbpfPrograms& programs, unsigned inde
 class EbpfCounters final : public DeviceCounters {
 public:
     explicit EbpfCounters(std::string interface)
-        : interface_(std::move(interface)), index_(index_of_interface()),
-          is_loopback_(questions_.is_loopback(interface_)), programs_(is_loopback_ ? ETH_HLEN : 0),
-          attachment_(attach(programs_, index_)) {}
+        : interface_(std::move(interface)), watch_(interface_),
+          is_loopback_(ask_about(interface_).driver == "loopback"), programs_(is_loopback_ ? ETH_HLEN : 0),
+          attachment_(attach(programs_, watched_index())) {}
 
     std::string name() const override { return "ebpf"; }
+    std::string interface_name() const override { return watch_.name().data(); }
 
     std::string byte_unit() const override {
         return fmt::format(
@@ -151,8 +113,7 @@ public:
 
 protected:
     int open() noexcept override {
-        index_ = questions_.index(interface_);
-        return index_ == 0 ? ENODEV : attachment_->attach(index_);
+        return watch_.follow(interface_) ? attachment_->attach(watch_.index()) : ENODEV;
     }
     int read_rx(std::uint64_t& bytes) noexcept override {
         bytes = programs_.bytes(Direction::rx);
@@ -164,20 +125,18 @@ protected:
         if (now < next_look_ns_)
             return 0;
         next_look_ns_ = now + look_every_ns;
-        return questions_.exists(index_) ? 0 : ENODEV;
+        return watch_.name().front() != '\0' ? 0 : ENODEV;
     }
 
 private:
-    unsigned index_of_interface() const {
-        const unsigned index = questions_.index(interface_);
-        if (index == 0)
+    unsigned watched_index() const {
+        if (watch_.index() == 0)
             throw std::system_error(ENODEV, std::generic_category(), "find interface " + interface_);
-        return index;
+        return watch_.index();
     }
 
-    InterfaceQuestions questions_;
     std::string interface_;
-    unsigned index_;
+    InterfaceWatch watch_;
     bool is_loopback_;
     EbpfPrograms programs_;
     std::unique_ptr<TcAttachment> attachment_; ///< of programs_

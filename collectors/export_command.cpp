@@ -1,4 +1,5 @@
 #include "collectors/commands.hpp"
+#include "collectors/printable.hpp"
 #include "collectors/sidecar.hpp"
 #include "collectors/trace_file.hpp"
 
@@ -55,7 +56,7 @@ int export_command(const ExportSettings& settings) {
     } catch (const std::runtime_error& error) { // what is in the user's file
         throw UsageError(error.what());
     }
-    fmt::print("{}: {} samples of {}\n", settings.out.string(), count, settings.trace_path.string());
+    print_safely("{}: {} samples of {}\n", settings.out.string(), count, settings.trace_path.string());
     return 0;
 }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 namespace collectors {
 
@@ -12,7 +14,6 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr std::size_t block = 1024; // readings per turn of all windows: they stay in the first cache
-constexpr std::size_t stretch = 32; // readings that are passed at once if they cannot matter
 constexpr std::size_t keep_around = 4096;
 constexpr std::int64_t longest_window_ns = std::int64_t{1} << 60; // 36 years: twice as much is still a number
 
@@ -52,7 +53,7 @@ OnlineCurve::OnlineCurve(std::span<const nanoseconds> windows) {
 
 std::size_t OnlineCurve::Scale::oldest() const {
     const std::size_t before = likely_start == 0 ? 0 : likely_start - 1; // the line that leads to it
-    return std::min({certain_start, before, open_possible, open_likely});
+    return std::min({certain_start, before, possible_start});
 }
 
 void OnlineCurve::begin_segment(const Reading& first) {
@@ -64,27 +65,10 @@ void OnlineCurve::begin_segment(const Reading& first) {
     }
     if (!points_.empty()) {
         earlier_bytes_ += points_.back().bytes;
-        earlier_half_nanoseconds_ += segment_half_nanoseconds();
+        earlier_half_nanoseconds_ += points_.half_nanoseconds();
     }
-    segment_begin_ = first.begin_ns + first.end_ns;
     points_.clear();
-    forgotten_ = 0;
     segment_base_ = first.bytes;
-}
-
-std::int64_t OnlineCurve::segment_half_nanoseconds() const {
-    return points_.back().twice_midpoint() - segment_begin_;
-}
-
-void OnlineCurve::append(const Reading& reading) {
-    Point point{reading.begin_ns, reading.end_ns, reading.bytes - segment_base_, 0};
-    if (!points_.empty()) {
-        const std::int64_t elapsed = point.twice_midpoint() - points_.back().twice_midpoint();
-        if (elapsed > 0) // two readings at one instant are a jump: no line leads there
-            point.bytes_per_half_nanosecond =
-                static_cast<double>(point.bytes - points_.back().bytes) / static_cast<double>(elapsed);
-    }
-    points_.push_back(point);
 }
 
 void OnlineCurve::add(std::span<const Reading> readings) {
@@ -102,9 +86,10 @@ void OnlineCurve::add(std::span<const Reading> readings) {
             if (!first_)
                 first_ = reading;
             last_ = reading;
-            append(reading);
+            points_.append(reading.begin_ns, reading.end_ns, reading.bytes - segment_base_);
             ++next;
         } while (next < end && !starts_segment(readings[next], *last_));
+        points_.turn_line();
         for (Scale& scale : scales_)
             extend(scale, first_new);
         forget();
@@ -112,85 +97,101 @@ void OnlineCurve::add(std::span<const Reading> readings) {
     count_ += readings.size();
 }
 
-/// Four bounds at once, each by walking its own place along behind the newest reading:
-/// - certain: whatever the instants within the read windows were, A_j - A_i bytes passed within e_j - b_i.
-///   `certain_start` is the first i within the window.
-/// - possible: a window that starts at s in [e_i, e_(i+1)) saw at least A_i before it, and at most A_k by its
-/// end,
-///   if reading k began at or after e_(i+1) + tau > s + tau. `open_possible` is the first i without such a k.
-///   Windows that start before e_0 are covered by i = 0 because none starts before reading 0 was taken.
-/// - likely: the supremum over windows of a piecewise linear A has one end at a corner. Where A jumps (two
-/// readings
-///   at one instant) a window that ends there holds the jump, and so does one that begins there.
-///   `likely_start` is the first corner not before the start of the window that ends at the newest;
-///   `open_likely` is the first corner from which a window reaches beyond the newest.
-/// The line to the start of a window is only followed where even its lower end would make a new maximum.
+/// Three bounds, each by walking a place of its own along behind the newest reading. The place moves on over
+/// a whole stretch at once, and reading by reading only if there may be a new maximum.
 void OnlineCurve::extend(Scale& scale, std::size_t first) const {
-    const std::int64_t window = scale.window;
-    const Point* const points = points_.data();
-    for (std::size_t begin = first; begin < points_.size(); begin += stretch) {
-        const std::size_t end = std::min(points_.size(), begin + stretch);
-        if (pass_by(scale, end - 1))
-            continue;
-        Scale now = scale; // in registers
-        for (std::size_t j = begin; j < end; ++j) {
-            const Point newest = points[j];
-            const std::int64_t instant = newest.twice_midpoint();
-            while (now.certain_start < j && newest.end - points[now.certain_start].begin > window)
-                ++now.certain_start;
-            now.certain = std::max(now.certain, newest.bytes - points[now.certain_start].bytes);
-
-            const std::int64_t start = instant - 2 * window;
-            while (points[now.likely_start].twice_midpoint() < start)
-                ++now.likely_start;
-            const Point& corner = points[now.likely_start];
-            const bool between = now.likely_start > 0 && corner.twice_midpoint() != start;
-            const Point& before = between ? points[now.likely_start - 1] : corner;
-            if (static_cast<double>(newest.bytes - before.bytes) > now.likely) {
-                const double beyond = static_cast<double>(start - before.twice_midpoint());
-                const double climbed = between ? beyond * corner.bytes_per_half_nanosecond : 0;
-                now.likely = std::max(now.likely, static_cast<double>(newest.bytes - before.bytes) - climbed);
-            }
-
-            while (now.open_possible < j && newest.begin >= points[now.open_possible + 1].end + window)
-                now.possible = std::max(now.possible, newest.bytes - points[now.open_possible++].bytes);
-
-            while (now.open_likely < j && instant > points[now.open_likely].twice_midpoint() + 2 * window) {
-                const Point& opened = points[now.open_likely++];
-                if (static_cast<double>(newest.bytes - opened.bytes) <= now.likely)
-                    continue;
-                const double short_of = static_cast<double>(instant - opened.twice_midpoint() - 2 * window);
-                now.likely = std::max(now.likely, static_cast<double>(newest.bytes - opened.bytes) -
-                                                      short_of * newest.bytes_per_half_nanosecond);
-            }
-        }
-        scale = now;
+    if (scale.window <= 0)
+        return;
+    std::size_t end = 0;
+    for (std::size_t begin = first; begin < points_.size(); begin = end) {
+        end = std::min(points_.size(), (begin / CurvePoints::stretch + 1) * CurvePoints::stretch);
+        extend_certain(scale, begin, end);
+        extend_likely(scale, begin, end);
+        extend_possible(scale, begin, end);
     }
 }
 
-/// True, and all places are where the readings up to `last` would have led them, if not even all bytes from
-/// the oldest of these places to `last` would make a new maximum.
-bool OnlineCurve::pass_by(Scale& scale, std::size_t last) const {
-    const Point& newest = points_[last];
-    const std::uint64_t most = newest.bytes - points_[scale.oldest()].bytes;
-    if (most > std::min(scale.certain, scale.possible) || static_cast<double>(most) > scale.likely)
-        return false;
-    const Point* const points = points_.data();
+/// Whatever the instants within the read windows were, A_j - A_i bytes passed within e_j - b_i. The place is
+/// the first i within the window (j itself, if reading it took longer).
+void OnlineCurve::extend_certain(Scale& scale, std::size_t begin, std::size_t end) const {
+    const std::size_t last = end - 1;
+    const std::int64_t earliest_of_last = points_[last].end - scale.window;
+    const std::size_t next = advanced(
+        scale.certain_start, [&](std::size_t i) { return i < last && points_[i].begin < earliest_of_last; });
+    const CurvePoints::Starts starts{std::exchange(scale.certain_start, next), next};
+    const double more = static_cast<double>(scale.certain) + 1;
+    if (!points_.may_hold(more, &CurvePoints::Strays::certain, starts, last, scale.window))
+        return;
     const std::int64_t window = scale.window;
-    const std::int64_t instant = newest.twice_midpoint();
-    scale.certain_start = advanced(scale.certain_start, [&](std::size_t i) {
-        return i < last && newest.end - points[i].begin > window;
+    const CurvePoint* start = points_.data() + starts.oldest;
+    std::uint64_t certain = scale.certain;
+    for (const CurvePoint& newest : points_.between(begin, end)) {
+        while (start < &newest && newest.end - start->begin > window)
+            ++start;
+        certain = std::max(certain, newest.bytes - start->bytes);
+    }
+    scale.certain = certain;
+}
+
+/// The supremum over windows of a piecewise linear A has one end at a corner. Where A jumps (two readings at
+/// one instant) a window that ends there holds the jump, and so does one that begins there. The place is the
+/// first corner not before the start of the window that ends at the newest; from the corners before it,
+/// windows end on the line to the newest.
+void OnlineCurve::extend_likely(Scale& scale, std::size_t begin, std::size_t end) const {
+    const std::size_t last = end - 1;
+    const std::int64_t earliest_of_last = points_[last].twice_midpoint() - 2 * scale.window;
+    const std::size_t next = advanced(scale.likely_start, [&](std::size_t i) {
+        return i < last && points_[i].twice_midpoint() < earliest_of_last;
     });
-    scale.likely_start = advanced(scale.likely_start, [&](std::size_t i) {
-        return i < last && points[i].twice_midpoint() < instant - 2 * window;
+    const std::size_t place = std::exchange(scale.likely_start, next);
+    const CurvePoints::Starts starts{place == 0 ? 0 : place - 1, next};
+    const double more = std::nextafter(scale.likely, std::numeric_limits<double>::infinity());
+    if (!points_.may_hold(more, &CurvePoints::Strays::likely, starts, last, scale.window))
+        return;
+    const auto rise = [](const CurvePoint& from, const CurvePoint& to) {
+        return static_cast<double>(static_cast<std::int64_t>(to.bytes - from.bytes)); // quicker than unsigned
+    };
+    const std::int64_t twice_window = 2 * scale.window;
+    const CurvePoint* const oldest = points_.data();
+    const CurvePoint* corner = oldest + place;
+    double likely = scale.likely;
+    for (const CurvePoint& newest : points_.between(begin, end)) {
+        const std::int64_t from = newest.twice_midpoint() - twice_window;
+        for (; corner->twice_midpoint() < from; ++corner) {
+            const auto beyond = static_cast<double>(from - corner->twice_midpoint());
+            likely = std::max(likely, rise(*corner, newest) - beyond * newest.bytes_per_half_nanosecond);
+        }
+        if (corner == oldest || corner->twice_midpoint() == from) {
+            likely = std::max(likely, rise(*corner, newest));
+        } else {
+            const CurvePoint& before = corner[-1];
+            const auto beyond = static_cast<double>(from - before.twice_midpoint());
+            likely = std::max(likely, rise(before, newest) - beyond * corner->bytes_per_half_nanosecond);
+        }
+    }
+    scale.likely = likely;
+}
+
+/// A window that starts at s in [e_i, e_(i+1)) saw at least A_i before it, and at most A_k by its end, if
+/// reading k began at or after e_(i+1) + tau > s + tau. The place is the first i without such a k. Windows
+/// that start before e_0 are covered by i = 0 because none starts before reading 0 was taken.
+void OnlineCurve::extend_possible(Scale& scale, std::size_t begin, std::size_t end) const {
+    const std::size_t last = end - 1;
+    const std::int64_t latest_of_last = points_[last].begin - scale.window;
+    const std::size_t next = advanced(scale.possible_start, [&](std::size_t i) {
+        return i < last && points_[i + 1].end <= latest_of_last;
     });
-    scale.open_possible = advanced(scale.open_possible, [&](std::size_t i) {
-        return i < last && newest.begin >= points[i + 1].end + window;
-    });
-    scale.open_likely = advanced(scale.open_likely, [&](std::size_t i) {
-        return i < last && instant > points[i].twice_midpoint() + 2 * window;
-    });
-    return true;
+    const CurvePoints::Starts starts{std::exchange(scale.possible_start, next), next};
+    const double more = static_cast<double>(scale.possible) + 1;
+    if (!points_.may_hold(more, &CurvePoints::Strays::possible, starts, last, scale.window))
+        return;
+    const std::int64_t window = scale.window;
+    const CurvePoint* start = points_.data() + starts.oldest;
+    std::uint64_t possible = scale.possible;
+    for (const CurvePoint& newest : points_.between(std::max<std::size_t>(begin, 1), end))
+        for (; start[1].end <= newest.begin - window; ++start)
+            possible = std::max(possible, newest.bytes - start->bytes);
+    scale.possible = possible;
 }
 
 /// With the windows that no reading closed: the last reading bounds every window that fits into the recorded
@@ -201,14 +202,14 @@ Bounds OnlineCurve::total(const Scale& scale) const {
         return most;
     const std::size_t last = points_.size() - 1;
     std::uint64_t possible = scale.possible;
-    if (scale.open_possible < last) {
-        const Point& opened = points_[scale.open_possible];
-        const bool first = scale.open_possible + forgotten_ == 0;
+    if (scale.possible_start < last) {
+        const CurvePoint& opened = points_[scale.possible_start];
+        const bool first = scale.possible_start + points_.forgotten() == 0;
         if (first || opened.end + scale.window <= points_[last].end)
             possible = std::max(possible, points_[last].bytes - opened.bytes);
     }
     const double likely =
-        std::max(scale.likely, static_cast<double>(points_[last].bytes - points_[scale.open_likely].bytes));
+        std::max(scale.likely, static_cast<double>(points_[last].bytes - points_[scale.likely_start].bytes));
     most.lower = std::max(most.lower, static_cast<double>(scale.certain));
     most.upper = std::max(most.upper, static_cast<double>(possible));
     most.estimate = std::max(most.estimate, likely);
@@ -222,12 +223,10 @@ void OnlineCurve::forget() {
         oldest = std::min(oldest, scale.oldest());
     if (oldest < std::max(keep_around, points_.size() / 2))
         return;
-    points_.erase(points_.begin(), points_.begin() + static_cast<std::ptrdiff_t>(oldest));
-    forgotten_ += oldest;
+    const std::size_t gone = points_.forget(oldest);
     for (Scale& scale : scales_)
-        for (std::size_t* place :
-             {&scale.certain_start, &scale.likely_start, &scale.open_possible, &scale.open_likely})
-            *place -= oldest;
+        for (std::size_t* place : {&scale.certain_start, &scale.likely_start, &scale.possible_start})
+            *place -= gone;
 }
 
 BurstinessCurve OnlineCurve::curve(std::optional<nanoseconds> refresh_period) const {
@@ -248,7 +247,7 @@ BurstinessCurve OnlineCurve::curve(std::optional<nanoseconds> refresh_period) co
         point.resolved =
             point.window.count() > 0 && point.window >= curve.resolved_from && point.window <= curve.span;
     }
-    if (const std::int64_t covered = earlier_half_nanoseconds_ + segment_half_nanoseconds(); covered > 0)
+    if (const std::int64_t covered = earlier_half_nanoseconds_ + points_.half_nanoseconds(); covered > 0)
         curve.mean_bytes_per_second =
             static_cast<double>(curve.total_bytes) / (static_cast<double>(covered) / 2e9);
     return curve;

@@ -1,9 +1,12 @@
 #include "collectors/commands.hpp"
 #include "collectors/monotonic_clock.hpp"
+#include "collectors/printable.hpp"
 #include "collectors/record_setup.hpp"
 #include "collectors/record_summary.hpp"
 #include "collectors/sampling_thread.hpp"
 #include "collectors/stop_signals.hpp"
+#include "collectors/summary_warnings.hpp"
+#include "collectors/trace_file.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +21,7 @@ namespace {
 
 void warn_about_affinity() {
     if (allowed_cpus().size() == 1)
-        fmt::print(
+        print_safely(
             stderr,
             "WARNING: ONE CPU ONLY: the sampler shares it with whatever runs there and will come late\n");
 }
@@ -49,29 +52,35 @@ void print_start(const RecordSettings& settings, const std::vector<Target>& targ
         names.push_back(target.interface.name);
         paths.push_back(target.trace_path.string());
     }
-    fmt::print(stderr, "recording {} every {} to {}, {}; SIGINT stops\n", fmt::join(names, ", "),
-               format_duration(settings.interval), fmt::join(paths, ", "),
-               settings.duration ? "for " + format_duration(*settings.duration) : "until stopped");
+    print_safely(stderr, "recording {} every {} to {}, {}; SIGINT stops\n", fmt::join(names, ", "),
+                 format_duration(settings.interval), fmt::join(paths, ", "),
+                 settings.duration ? "for " + format_duration(*settings.duration) : "until stopped");
 }
 
 /// True if all devices were still there at the end.
 bool print_results(const std::vector<Target>& targets, const SamplerReport& report,
                    const std::string& reason) {
     bool all_there = true;
+    std::vector<TraceInfo> traces;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         const SourceReport& source = report.sources[i];
-        if (source.error.empty())
+        if (source.error.empty()) {
             print_trace_summary(targets[i].trace_path, source, reason);
+            traces.push_back(read_trace_info(targets[i].trace_path));
+        }
         if (source.last_error == 0)
             continue;
         all_there = false;
-        fmt::print(
-            stderr,
-            "error: reading the counters of {} failed at the end ({}); the trace holds what came before\n",
-            targets[i].interface.name, std::strerror(source.last_error));
+        print_safely(stderr,
+                     "error: reading the counters of {} failed at the end ({}{}); the trace holds what "
+                     "came before\n",
+                     targets[i].interface.name, std::strerror(source.last_error),
+                     source.lost_from ? "; " + source.loss() : "");
     }
-    fmt::print("the sampler used {:.1f} % of a CPU, {}\n", 100 * report.sampler.cpu_share,
-               report.sampler.scheduling);
+    for (const std::string& warning : warnings_about_hosts(traces))
+        print_safely(stderr, "WARNING: {}\n", warning);
+    print_safely("the sampler used {:.1f} % of a CPU, {}\n", 100 * report.sampler.cpu_share,
+                 report.sampler.scheduling);
     return all_there;
 }
 
@@ -82,14 +91,14 @@ void warn_about(const char* lane, const std::vector<LaneFileReport>& files) {
         if (!file.gave_up.empty())
             reasons.insert(file.gave_up);
     for (const std::string& reason : reasons)
-        fmt::print(stderr, "WARNING: THE {} WAS GIVEN UP: {}\n", lane, reason);
+        print_safely(stderr, "WARNING: THE {} WAS GIVEN UP: {}\n", lane, reason);
 }
 
 void print_queue_results(const std::vector<Target>& targets, const LaneReport& report) {
     for (std::size_t i = 0; i < targets.size(); ++i)
         if (report.files[i].error.empty())
             print_queue_summary(targets[i].trace_path, report.files[i]);
-    fmt::print("the queue's lane used {:.1f} % of a CPU\n", 100 * report.cpu_share);
+    print_safely("the queue's lane used {:.1f} % of a CPU\n", 100 * report.cpu_share);
 }
 
 } // namespace
@@ -104,8 +113,8 @@ int record_command(const RecordSettings& settings) {
     const std::unique_ptr<Lane> queues = start_queues(settings, targets);
     const std::unique_ptr<Lane> slow = start_slow(settings, targets);
     if (settings.fifo && !sampler->scheduling().starts_with("SCHED_FIFO"))
-        fmt::print(stderr, "WARNING: SCHED_FIFO WAS REFUSED: the sampler runs as {}\n",
-                   sampler->scheduling());
+        print_safely(stderr, "WARNING: SCHED_FIFO WAS REFUSED: the sampler runs as {}\n",
+                     sampler->scheduling());
     print_start(settings, targets);
     const std::string reason = wait_for_end(*sampler, signals, settings.duration);
     signals.release(); // a second signal is immediate

@@ -2,6 +2,7 @@
 
 #include "collectors/ebpf_counters.hpp"
 #include "collectors/interface_selection.hpp"
+#include "collectors/printable.hpp"
 #include "collectors/queue_lane.hpp"
 #include "collectors/rdma_counters.hpp"
 #include "collectors/route_socket.hpp"
@@ -118,9 +119,9 @@ std::vector<Target> targets_of(const RecordSettings& settings) {
         check_queues(selection);
     for (const NetworkInterface& interface : selection.interfaces)
         if (interface.state == "down")
-            fmt::print(stderr, "WARNING: {} IS DOWN: there will be no traffic to see\n", interface.name);
+            print_safely(stderr, "WARNING: {} IS DOWN: there will be no traffic to see\n", interface.name);
     for (const std::string& sentence : shared_traffic(selection.interfaces))
-        fmt::print(stderr, "WARNING: {}\n", sentence);
+        print_safely(stderr, "WARNING: {}\n", sentence);
     return targets;
 }
 
@@ -157,7 +158,7 @@ std::unique_ptr<PrometheusServer> start_server(const RecordSettings& settings,
         infos.back().interval = settings.interval;
     }
     auto server = std::make_unique<PrometheusServer>(*settings.prometheus, infos);
-    fmt::print(stderr, "metrics at {}\n", server->url());
+    print_safely(stderr, "metrics at {}\n", server->url());
     return server;
 }
 
@@ -174,6 +175,7 @@ std::unique_ptr<Sampler> start_sampler(const RecordSettings& settings, const std
         if (info.byte_unit.empty())
             info.byte_unit = byte_unit(target.interface);
         info.driver = target.interface.driver;
+        info.time_keeping = time_keeping(target.interface.name);
         info.side = chosen.source->side();
         if (info.side.empty() && !is_rdma_port(target.interface.name))
             info.side = counter_side(target.interface.name);
@@ -222,7 +224,7 @@ std::unique_ptr<Lane> start_slow(const RecordSettings& settings, const std::vect
     try {
         const RouteSocket probe;
     } catch (const std::system_error& error) { // a sandbox: nobody asked for this lane
-        fmt::print(stderr, "WARNING: NO SLOW LANE: {}\n", error.what());
+        print_safely(stderr, "WARNING: NO SLOW LANE: {}\n", error.what());
         return nullptr;
     }
     return checking_paths([&] { return start_slow_lane(names, paths, settings.overwrite); });

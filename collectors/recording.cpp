@@ -2,11 +2,16 @@
 
 #include "collectors/burstiness.hpp"
 #include "collectors/monotonic_clock.hpp"
+#include "collectors/units.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace collectors {
 
@@ -28,6 +33,15 @@ SamplerFacts with_quality(SamplerFacts facts, const TraceQuality& quality) {
 
 } // namespace
 
+std::string SourceReport::loss() const {
+    if (!lost_from)
+        return {};
+    const std::string after = format_duration(*lost_from);
+    return last_error == ENODEV || last_error == ENOENT
+               ? "interface vanished after " + after
+               : fmt::format("counters unreadable after {}: {}", after, std::strerror(last_error));
+}
+
 Recording::Recording(SamplerSource source, std::size_t ring_capacity, const TraceFileOptions& file)
     : source_(std::move(source.source)), info_(std::move(source.info)),
       writer_(std::move(source.trace_path), file), observer_(std::move(source.observer)),
@@ -46,6 +60,10 @@ void Recording::sample(const TickGrid& grid) noexcept {
         pending_flags_ |= SampleFlag::missed_ticks;
     }
     next_tick_ = std::max(next_tick_, tick + 1); // the last sample comes between two ticks
+    if (counters.error == 0)
+        report_.lost_from.reset();
+    else if (!report_.lost_from)
+        report_.lost_from = std::chrono::nanoseconds(begin - grid.start_ns);
     keep(counters, grid.start_ns);
 }
 
@@ -130,8 +148,12 @@ void Recording::finish(const std::string& reason, const SamplerFacts& sampler, c
         return;
     }
     try {
-        writer_.finish(reason, report_.missed, report_.failed,
-                       with_quality(sampler, quality_->quality(false)), clocks);
+        writer_.finish({.reason = report_.lost_from ? reason + "; " + report_.loss() : reason,
+                        .missed = report_.missed,
+                        .failed = report_.failed,
+                        .lost_from = report_.lost_from,
+                        .sampler = with_quality(sampler, quality_->quality(false)),
+                        .clocks = clocks});
     } catch (const std::exception& error) {
         report_.error = error.what();
     }

@@ -37,7 +37,13 @@ struct SourceReport {
     std::uint64_t missed = 0;  ///< ticks skipped because the sampler came too late
     std::uint64_t failed = 0;  ///< reads that failed or found the ring full
     int last_error = 0;        ///< errno of the last read, 0 if it was good: the device is gone
-    std::string error;         ///< why the trace could not be written to its end (disk full); empty if it was
+    /// Since when, in the time of the trace, reads failed, if the last one did.
+    std::optional<std::chrono::nanoseconds> lost_from;
+    std::string error; ///< why the trace could not be written to its end (disk full); empty if it was
+
+    /// "interface vanished after 1.301 s" from the start of the trace; empty if the counters could be read to
+    /// the end.
+    std::string loss() const;
 };
 
 /// One source on its way into its trace: the sampling thread calls `sample`, the writing thread `begin` and

@@ -1,9 +1,11 @@
 #include "collectors/commands.hpp"
 #include "collectors/interfaces.hpp"
+#include "collectors/printable.hpp"
 #include "collectors/rdma_counters.hpp"
 #include "collectors/slow_lane.hpp"
 #include "collectors/summary.hpp"
 #include "collectors/summary_json.hpp"
+#include "collectors/summary_warnings.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/units.hpp"
 
@@ -48,13 +50,13 @@ void require_samples(const ReportSettings& settings) {
 }
 
 void print_heading(const ReportSettings& settings, const TraceInfo& info) {
-    fmt::print("{}: {}", settings.trace_path.string(),
-               info.source.empty() ? "unknown source" : "source " + info.source);
+    print_safely("{}: {}", settings.trace_path.string(),
+                 info.source.empty() ? "unknown source" : "source " + info.source);
     if (!info.source_reason.empty())
-        fmt::print(" ({})", info.source_reason);
+        print_safely(" ({})", info.source_reason);
     if (!info.byte_unit.empty())
-        fmt::print("; {}", info.byte_unit);
-    fmt::print("; ended by: {}\n", info.reason);
+        print_safely("; {}", info.byte_unit);
+    print_safely("; ended by: {}\n", info.reason);
 }
 
 /// What the slow lane beside the trace counted; nothing where there is none (a run, an older trace).
@@ -68,21 +70,23 @@ void print_totals(const std::filesystem::path& trace_path, const std::vector<Slo
     if (totals.empty())
         return;
     const LaneNotes notes = reading([&] { return read_lane_notes(slow_path(trace_path)); });
-    fmt::print("\nover the whole recording, read each {} (tcp and ecn: all of this network namespace)\n",
-               format_duration(slow_lane_interval));
+    print_safely("\nover the whole recording, read each {} (tcp and ecn: all of this network namespace)\n",
+                 format_duration(slow_lane_interval));
     for (const SlowTotal& total : totals)
-        fmt::print("  {:<20} {:>14} {}{}\n", total.name, total.total, total.unit,
-                   total.is_level ? ", the largest" : "");
+        print_safely("  {:<20} {:>14} {}{}\n", total.name,
+                     total.total ? std::to_string(*total.total) : "not known", total.unit,
+                     total.is_level ? ", the largest" : "");
     if (notes.late > 0)
-        fmt::print("  {} readings were left out: the kernel answered too late\n", notes.late);
+        print_safely("  {} readings were left out: the kernel answered too late\n", notes.late);
     if (!notes.gave_up.empty())
-        fmt::print("  WARNING: GIVEN UP: {}\n", notes.gave_up);
+        print_safely("  WARNING: GIVEN UP: {}\n", notes.gave_up);
 }
 
 nlohmann::ordered_json totals_json(const std::vector<SlowTotal>& totals) {
     nlohmann::ordered_json document = nlohmann::ordered_json::object();
     for (const SlowTotal& total : totals)
-        document[total.name + (total.is_level ? "_max" : "")] = total.total;
+        document[total.name + (total.is_level ? "_max" : "")] =
+            total.total ? nlohmann::ordered_json(*total.total) : nlohmann::ordered_json();
     return document;
 }
 
@@ -107,8 +111,12 @@ int report_command(const ReportSettings& settings) {
         if (settings.json)
             interfaces.push_back(summary_json(summary));
         else
-            fmt::print("\n{}", summary_text(summary));
+            print_safely("\n{}", summary_text(summary));
     }
+    const std::vector<std::string> host_warnings = warnings_about_hosts(std::span(&info, 1));
+    if (!settings.json)
+        for (const std::string& warning : host_warnings)
+            print_safely("WARNING: {}\n", warning);
     const std::vector<SlowTotal> totals = totals_beside(settings.trace_path);
     if (!settings.json)
         print_totals(settings.trace_path, totals);
@@ -117,22 +125,23 @@ int report_command(const ReportSettings& settings) {
                                               {"version", GRADBURST_VERSION},
                                               {"trace", settings.trace_path.string()},
                                               {"interfaces", interfaces},
+                                              {"warnings", host_warnings},
                                               {"slow_lane", totals_json(totals)}};
-        fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+        print_safely("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     }
     return 0;
 }
 
 int interfaces_command() {
-    fmt::print("{:<16} {:<8} {:<14} {}\n", "interface", "state", "speed", "driver");
+    print_safely("{:<16} {:<8} {:<14} {}\n", "interface", "state", "speed", "driver");
     std::vector<NetworkInterface> all = list_interfaces();
     for (NetworkInterface& port : list_rdma_ports())
         all.push_back(std::move(port));
     for (const NetworkInterface& interface : all)
-        fmt::print("{:<16} {:<8} {:<14} {}\n", interface.name, interface.state,
-                   interface.speed ? format_bit_rate(static_cast<double>(interface.speed->bits_per_second))
-                                   : "-",
-                   interface.driver.empty() ? "-" : interface.driver);
+        print_safely("{:<16} {:<8} {:<14} {}\n", interface.name, interface.state,
+                     interface.speed ? format_bit_rate(static_cast<double>(interface.speed->bits_per_second))
+                                     : "-",
+                     interface.driver.empty() ? "-" : interface.driver);
     return 0;
 }
 

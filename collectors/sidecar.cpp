@@ -22,6 +22,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* trace_format = "gradburst-trace/1";
+constexpr const char* complete_means =
+    "the file was finished by its writer; if the counters could not be read to the end (the interface "
+    "vanished), lost_from_ns is the t_ns from which on nothing is known";
 
 nlohmann::ordered_json column_meanings() {
     const auto column = [](const char* name, const char* unit, const char* meaning) {
@@ -79,6 +82,33 @@ ClockFacts clock_facts(const nlohmann::ordered_json& document) {
     clocks.suspended_ns = document.at("suspended_ns");
     clocks.slew_ppm = document.at("slew_ppm");
     return clocks;
+}
+
+nlohmann::ordered_json time_keeping_json(const TimeKeeping& kept) {
+    const std::optional<TimeSteering>& by = kept.steering;
+    const auto in_ns = [](std::chrono::nanoseconds time) { return time.count(); };
+    return {{"synchronised", by ? Json(by->synchronised) : Json()},
+            {"maximum_error_ns", by ? Json(in_ns(by->maximum_error)) : Json()},
+            {"estimated_error_ns", by ? Json(in_ns(by->estimated_error)) : Json()},
+            {"frequency_ppm", by ? Json(by->frequency_ppm) : Json()},
+            {"ptp_clock", kept.ptp_clock ? Json(*kept.ptp_clock) : Json()}};
+}
+
+TimeKeeping time_keeping_of(const nlohmann::ordered_json& document) {
+    TimeKeeping kept;
+    if (document.is_null())
+        return kept;
+    if (!document.at("ptp_clock").is_null())
+        kept.ptp_clock = document.at("ptp_clock");
+    if (document.at("synchronised").is_null())
+        return kept;
+    const auto time = [&](const char* key) {
+        return std::chrono::duration_cast<std::chrono::microseconds>(
+            std::chrono::nanoseconds(document.at(key).get<std::int64_t>()));
+    };
+    kept.steering = {document.at("synchronised"), time("maximum_error_ns"), time("estimated_error_ns"),
+                     document.at("frequency_ppm")};
+    return kept;
 }
 
 nlohmann::ordered_json renamings_json(const std::vector<Renaming>& renamings) {
@@ -169,10 +199,13 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                     {"start_monotonic_ns", info.start_monotonic_ns},
                                     {"start_realtime_ns", info.start_realtime_ns},
                                     {"clocks", clocks_json(info.clocks)},
+                                    {"time_keeping", time_keeping_json(info.time_keeping)},
                                     {"missed", info.missed},
                                     {"failed", info.failed},
                                     {"complete", info.complete},
+                                    {"complete_means", complete_means},
                                     {"reason", info.reason},
+                                    {"lost_from_ns", info.lost_from ? Json(info.lost_from->count()) : Json()},
                                     {"sampler", sampler_json(info.sampler)},
                                     {"columns", column_meanings()},
                                     {"flags", flags()}};
@@ -218,10 +251,13 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.start_monotonic_ns = document.at("start_monotonic_ns");
         info.start_realtime_ns = document.at("start_realtime_ns");
         info.clocks = clock_facts(document.value("clocks", nlohmann::ordered_json()));
+        info.time_keeping = time_keeping_of(document.value("time_keeping", nlohmann::ordered_json()));
         info.missed = document.at("missed");
         info.failed = document.at("failed");
         info.complete = document.at("complete");
         info.reason = document.at("reason");
+        if (const auto lost = document.find("lost_from_ns"); lost != document.end() && !lost->is_null())
+            info.lost_from = std::chrono::nanoseconds(lost->get<std::int64_t>());
         info.renamings = renamings_of(document.value("renamings", nlohmann::ordered_json::array()));
         info.driver = document.value("driver", "");
         info.source_reason = document.value("source_reason", "");

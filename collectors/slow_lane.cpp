@@ -178,21 +178,25 @@ std::vector<SlowTotal> slow_totals(const std::filesystem::path& path) {
     std::vector<SlowTotal> totals;
     for (std::size_t column = 1; column < column_count; ++column) {
         SlowTotal total{std::string(slow_lane_columns[column].name),
-                        std::string(slow_lane_columns[column].unit), 0, column == backlog_column,
+                        std::string(slow_lane_columns[column].unit), std::nullopt, column == backlog_column,
                         column >= first_tcp_column};
+        std::int64_t sum = 0;
         std::optional<std::int64_t> previous;
         for (const std::vector<std::int64_t>& row : table.rows) {
             const std::int64_t value = row[column];
             if (value < 0)
                 continue;
             if (total.is_level)
-                total.total = std::max(total.total, value);
+                sum = std::max(sum, value);
             else if (previous)
-                total.total += value >= *previous ? value - *previous : value;
+                sum += value >= *previous ? value - *previous : value;
             previous = value;
         }
-        if (previous)
-            totals.push_back(std::move(total));
+        if (!previous)
+            continue;
+        if (table.rows.front()[column] >= 0 && table.rows.back()[column] >= 0)
+            total.total = sum;
+        totals.push_back(std::move(total));
     }
     return totals;
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ std::unique_ptr<Lane> start_slow_lane(const std::vector<std::string>& interfaces
 struct SlowTotal {
     std::string name;
     std::string unit;
-    std::int64_t total = 0; ///< for a level (a backlog): the largest
+    /// For a level (a backlog): the largest. nullopt: known once, but not in the first or the last row (the
+    /// interface vanished, the kernel fell silent), so nobody can say.
+    std::optional<std::int64_t> total;
     bool is_level = false;
     bool of_host = false; ///< of all interfaces and connections of the network namespace
 };

@@ -16,6 +16,14 @@ nanoseconds series_cell(nanoseconds interval) {
     return std::max<nanoseconds>(100us, 4 * interval);
 }
 
+/// Reads before `to` that failed because the counters were lost: no sample follows them to tell.
+std::uint64_t lost_reads(const TraceInfo& info, nanoseconds to) {
+    const nanoseconds end = std::min(to, nanoseconds(info.clocks.end_monotonic_ns - info.start_monotonic_ns));
+    if (!info.lost_from || info.interval.count() <= 0 || end <= *info.lost_from)
+        return 0;
+    return static_cast<std::uint64_t>((end - *info.lost_from) / info.interval) + 1;
+}
+
 } // namespace
 
 SummaryBuilder::SummaryBuilder(const TraceInfo& info, Direction direction, const SummarySettings& settings)
@@ -64,6 +72,8 @@ InterfaceSummary SummaryBuilder::summary() const {
     summary.direction = direction_;
     summary.info = info_;
     summary.quality = quality_.quality(whole_);
+    if (!whole_)
+        summary.quality.failed += lost_reads(info_, settings_.to);
     summary.refresh_period = refresh_.period(direction_);
     summary.curve = curve_.curve(summary.refresh_period);
     summary.nic_bytes = summary.curve.total_bytes;

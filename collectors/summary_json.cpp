@@ -81,6 +81,15 @@ Json period_json(const std::optional<Period>& period) {
     return {{"seconds", in_seconds(period->length)}, {"autocorrelation", period->autocorrelation}};
 }
 
+Json time_keeping_json(const TimeKeeping& kept) {
+    const std::optional<TimeSteering>& by = kept.steering;
+    return {{"synchronised", by ? Json(by->synchronised) : Json(nullptr)},
+            {"maximum_error_seconds", by ? Json(in_seconds(by->maximum_error)) : Json(nullptr)},
+            {"estimated_error_seconds", by ? Json(in_seconds(by->estimated_error)) : Json(nullptr)},
+            {"frequency_ppm", by ? Json(by->frequency_ppm) : Json(nullptr)},
+            {"ptp_clock", kept.ptp_clock ? Json(*kept.ptp_clock) : Json(nullptr)}};
+}
+
 } // namespace
 
 Json summary_json(const InterfaceSummary& summary, PredictedRatios predicted) {
@@ -111,6 +120,7 @@ Json summary_json(const InterfaceSummary& summary, PredictedRatios predicted) {
             {"sampler_cpu_share",
              number_if(!summary.info.sampler.scheduling.empty(), summary.info.sampler.cpu_share)},
             {"sampler_scheduling", summary.info.sampler.scheduling},
+            {"time_keeping", time_keeping_json(summary.info.time_keeping)},
             {"complete", summary.info.complete},
             {"reason", summary.info.reason},
             {"burstiness", curve_json(summary, predicted)},

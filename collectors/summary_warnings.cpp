@@ -3,6 +3,7 @@
 #include "collectors/host_clocks.hpp"
 
 #include <cstdlib>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -26,6 +27,10 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
     if (!summary.info.complete)
         warnings.push_back(fmt::format("INCOMPLETE TRACE: recording did not end properly ({})",
                                        summary.info.reason.empty() ? "reason unknown" : summary.info.reason));
+    if (summary.info.lost_from)
+        warnings.push_back(fmt::format(
+            "LOST COUNTERS: what passed later than {} after the start of recording is not known ({})",
+            format_duration(*summary.info.lost_from), summary.info.reason));
     if (quality.missed_share() > tolerable_share)
         warnings.push_back(
             fmt::format("MISSED TICKS: {:.1f} % of all ticks were skipped; give the sampler CPU time or "
@@ -46,11 +51,6 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
             summary.info.clocks.suspended_ns > 0
                 ? format_duration(std::chrono::nanoseconds(summary.info.clocks.suspended_ns))
                 : "a time that is not known"));
-    if (const std::int64_t step = realtime_step_ns(summary.info); std::abs(step) > tolerable_step_ns)
-        warnings.push_back(
-            fmt::format("WALL CLOCK MOVED by {:.6f} s while recording: times of day before and after differ "
-                        "by that; no interval does",
-                        static_cast<double>(step) / 1e9));
     // Few gaps widen the distance between the lower and the upper bound, which is shown; many hide what
     // happened.
     if (static_cast<double>(quality.gaps.total.count()) >
@@ -66,6 +66,19 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
         warnings.push_back(
             fmt::format("DEBUG BUILD: recorded by a {} build; its timing is not that of a release build",
                         summary.info.build_type));
+    return warnings;
+}
+
+std::vector<std::string> warnings_about_hosts(std::span<const TraceInfo> traces) {
+    std::set<std::string> told;
+    std::vector<std::string> warnings;
+    for (const TraceInfo& info : traces)
+        if (const std::int64_t step = realtime_step_ns(info);
+            std::abs(step) > tolerable_step_ns && told.insert(info.host).second)
+            warnings.push_back(fmt::format(
+                "WALL CLOCK MOVED by {:.6f} s on {} while recording: times of day before and after differ "
+                "by that; no interval does",
+                static_cast<double>(step) / 1e9, info.host.empty() ? "an unknown host" : info.host));
     return warnings;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectors/time_keeping.hpp"
 #include "collectors/units.hpp"
 
 #include <chrono>
@@ -95,10 +96,13 @@ struct TraceInfo {
     std::int64_t start_monotonic_ns = 0;  ///< CLOCK_MONOTONIC at t_ns = 0
     std::int64_t start_realtime_ns = 0;   ///< CLOCK_REALTIME at the same moment
     ClockFacts clocks;
-    std::uint64_t missed = 0;  ///< ticks that were skipped because the sampler woke too late
-    std::uint64_t failed = 0;  ///< reads that failed or did not fit into the ring
-    bool complete = false;     ///< false: the sampler was killed before it could finish the file
-    std::string reason;        ///< why recording ended: "duration", "stopped", "signal 15", ...
+    TimeKeeping time_keeping; ///< before the start
+    std::uint64_t missed = 0; ///< ticks that were skipped because the sampler woke too late
+    std::uint64_t failed = 0; ///< reads that failed or did not fit into the ring
+    bool complete = false;    ///< false: the sampler was killed before it could finish the file
+    std::string reason;       ///< why recording ended: "duration", "stopped", "signal 15", ...
+    /// From then to the end, in the time of the trace, the counters could not be read (`reason` says why).
+    std::optional<std::chrono::nanoseconds> lost_from;
     std::string driver;        ///< what counts: "loopback", "virtual", "mlx5_core"; empty if unknown
     std::string version;       ///< version of the program that wrote the trace
     std::string side;          ///< of which queue (shaper) the counters count; empty if unknown

@@ -160,15 +160,15 @@ void TraceWriter::write(std::span<const Sample> samples) {
     flush();
 }
 
-void TraceWriter::finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler,
-                         const ClockFacts& clocks) {
+void TraceWriter::finish(TraceEnd end) {
     close_part();
     info_.complete = true;
-    info_.reason = std::move(reason);
-    info_.missed = missed;
-    info_.failed = failed;
-    info_.sampler = std::move(sampler);
-    info_.clocks = clocks;
+    info_.reason = std::move(end.reason);
+    info_.missed = end.missed;
+    info_.failed = end.failed;
+    info_.lost_from = end.lost_from;
+    info_.sampler = std::move(end.sampler);
+    info_.clocks = end.clocks;
     write_sidecar(sidecar_path(path_), path_, info_);
     close_all();
 }

@@ -32,6 +32,16 @@ struct TraceFileOptions {
     bool rotate = false;       ///< go on in the next file after that many; otherwise the trace is full
 };
 
+/// What is known of a trace once it has ended; see TraceInfo.
+struct TraceEnd {
+    std::string reason;
+    std::uint64_t missed = 0;
+    std::uint64_t failed = 0;
+    std::optional<std::chrono::nanoseconds> lost_from = {};
+    SamplerFacts sampler = {};
+    ClockFacts clocks = {};
+};
+
 /// Writes a trace while it is recorded. What was appended stays readable whatever happens next. A trace has
 /// one writer: it is locked until its writer ends, and nobody else replaces it before, with or without
 /// `overwrite`; reading it meanwhile is free. Errors are std::system_error that names the file.
@@ -50,8 +60,7 @@ public:
     /// Rewrites the sidecar: the interface has another name from now on.
     void rename(Renaming renaming);
     /// Rewrites the sidecar with `complete` true and closes the trace.
-    void finish(std::string reason, std::uint64_t missed, std::uint64_t failed, SamplerFacts sampler = {},
-                const ClockFacts& clocks = {});
+    void finish(TraceEnd end);
 
     /// Rewrites the sidecar of a trace that ends here for that reason, not complete.
     void give_up(std::string reason);

@@ -30,8 +30,9 @@ of profiles/README.md; the settings that a run prints say what holds. TIME is 50
 10Mbit, 2.5Gbit, 100Gbit.
 
 Exit codes: 0 good; 1 something failed (a peer, the network, a disk); 2 a mistake in profile or options;
-130 stopped by a signal. Profiles are explained in profiles/README.md; `gradburst-profile` lists, shows and
-checks them, `gradburst-plan` predicts a run, `gradburst-collect` records a NIC without MPI.)";
+3 an expectation was not met, or could not be judged; 130 stopped by a signal. Profiles are explained in profiles/README.md; `gradburst-profile` lists, shows and
+checks them, `gradburst-plan` predicts a run, `gradburst-report` tells of runs that are over, `gradburst-collect`
+records a NIC without MPI.)";
 
 void add_field_options(FieldOptions& options) {
     add_traffic_options(options);
@@ -59,6 +60,9 @@ void add_field_options(FieldOptions& options) {
                  "Of the NIC counters: 500us resolves windows from 5 ms on");
     options.flag("--no-tcp-info", "/sampling/tcp_info",
                  "Do not ask the kernel of each connection at the end of each bucket (tcp.csv)", false);
+    options.texts("--expect 'QUANTITY OP LIMIT'", "/expect",
+                  "What must hold, in place of what the profile expects, e.g. 'ptm(5ms) >= 60': verdict "
+                  "and exit code; may be repeated");
     options.text("--out FOLDER", "/run/out", "Run directory; default: gradburst-<UTC time>");
     options.flag("--overwrite", "/run/overwrite", "Replace a run that is in --out");
     options.flag("--json", "/run/json", "Print run.json, or the dry run as JSON, instead of text");

@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 enum Tag { ping_tag = 1, decision_tag, stop_tag, result_size_tag, result_tag, exit_tag };
 
-constexpr int clock_round_trips = 16;
+constexpr int clock_round_trips_each = 16;
 constexpr auto poll_interval = 1ms; // instead of waiting inside MPI, which spins
 
 int checked_length(std::size_t bytes) {
@@ -143,35 +143,39 @@ void ControlPlane::throw_if_any_failed(std::string own_failure) {
         throw JointFailure(exit_code, fmt::format("{}", fmt::join(messages, "\n")));
 }
 
-ControlPlane::ClockOffset ControlPlane::measure_clock_offset() {
-    ClockOffset best{0ns, std::chrono::nanoseconds::max()};
-    std::int64_t stamp = 0;
-    for (int peer = 1; peer < world_size(); ++peer)
-        for (int i = 0; i < clock_round_trips; ++i) {
-            if (rank() == 0) {
-                MPI_Recv(&stamp, 1, MPI_INT64_T, peer, ping_tag, communicator_->handle, MPI_STATUS_IGNORE);
-                stamp = now_ns();
-                MPI_Send(&stamp, 1, MPI_INT64_T, peer, ping_tag, communicator_->handle);
-            } else if (rank() == peer) {
-                const std::int64_t sent = now_ns();
-                MPI_Send(&sent, 1, MPI_INT64_T, 0, ping_tag, communicator_->handle);
-                MPI_Recv(&stamp, 1, MPI_INT64_T, 0, ping_tag, communicator_->handle, MPI_STATUS_IGNORE);
-                const std::int64_t half = (now_ns() - sent) / 2;
-                if (half < best.uncertainty.count())
-                    best = {std::chrono::nanoseconds(stamp - sent - half), std::chrono::nanoseconds(half)};
-            }
+std::vector<ClockRoundTrip> ControlPlane::clock_round_trips(int peer) {
+    std::vector<ClockRoundTrip> trips;
+    for (int i = 0; i < clock_round_trips_each && (rank() == 0 || rank() == peer); ++i) {
+        ClockRoundTrip trip;
+        if (rank() == 0) {
+            trip.sent_ns = now_ns();
+            MPI_Send(nullptr, 0, MPI_INT64_T, peer, ping_tag, communicator_->handle);
+            MPI_Recv(&trip.remote_ns, 1, MPI_INT64_T, peer, ping_tag, communicator_->handle,
+                     MPI_STATUS_IGNORE);
+            trip.received_ns = now_ns();
+            trips.push_back(trip);
+        } else {
+            MPI_Recv(nullptr, 0, MPI_INT64_T, 0, ping_tag, communicator_->handle, MPI_STATUS_IGNORE);
+            trip.remote_ns = now_ns();
+            MPI_Send(&trip.remote_ns, 1, MPI_INT64_T, 0, ping_tag, communicator_->handle);
         }
-    return rank() == 0 ? ClockOffset{} : best;
+    }
+    return trips;
 }
 
-Clock::time_point ControlPlane::agree_on_start(const ClockOffset& clock,
+Clock::time_point ControlPlane::agree_on_start(const std::vector<ClockAlignment>& clocks,
                                                std::optional<Clock::time_point> of_rank_0,
                                                std::chrono::nanoseconds delay) {
     MPI_Barrier(communicator_->handle);
-    std::int64_t start = of_rank_0 ? std::chrono::nanoseconds(of_rank_0->time_since_epoch()).count()
-                                   : now_ns() + delay.count();
-    MPI_Bcast(&start, 1, MPI_INT64_T, 0, communicator_->handle);
-    return Clock::time_point(std::chrono::nanoseconds(start) - clock.offset);
+    const std::int64_t start = of_rank_0 ? std::chrono::nanoseconds(of_rank_0->time_since_epoch()).count()
+                                         : now_ns() + delay.count();
+    std::vector<std::int64_t> starts; // on each rank's clock
+    if (rank() == 0)
+        for (const ClockAlignment& clock : clocks)
+            starts.push_back(start - (clock.start ? clock.start->offset.count() : 0));
+    std::int64_t own = 0;
+    MPI_Scatter(starts.data(), 1, MPI_INT64_T, &own, 1, MPI_INT64_T, 0, communicator_->handle);
+    return Clock::time_point(std::chrono::nanoseconds(own));
 }
 
 bool ControlPlane::decide_iteration(std::uint32_t iteration, bool go_on_after) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/clock_offset.hpp"
 #include "generator/failure.hpp"
 #include "generator/stop_request.hpp"
 
@@ -71,16 +72,15 @@ public:
     template <class Step>
     auto together(Step step);
 
-    /// rank 0's steady clock minus ours, from the quickest of some round trips; uncertain by half of that.
-    struct ClockOffset {
-        std::chrono::nanoseconds offset{0};
-        std::chrono::nanoseconds uncertainty{0};
-    };
-    ClockOffset measure_clock_offset();
+    /// Rank 0 asks rank `peer` for its clock, some times. To be called by all; others than these two do
+    /// nothing, and only rank 0 gets an answer.
+    std::vector<ClockRoundTrip> clock_round_trips(int peer);
 
-    /// A moment that is the same on all hosts, on this host's clock: what rank 0 gives, or `delay` from now.
+    /// A moment that is the same on all hosts, on this host's clock: what rank 0 gives on its own, or `delay`
+    /// from now. Rank 0 knows the clock of each rank.
     std::chrono::steady_clock::time_point
-    agree_on_start(const ClockOffset& clock, std::optional<std::chrono::steady_clock::time_point> of_rank_0,
+    agree_on_start(const std::vector<ClockAlignment>& clocks,
+                   std::optional<std::chrono::steady_clock::time_point> of_rank_0,
                    std::chrono::nanoseconds delay);
 
     /// Rank 0 decides during iteration i whether there will be an iteration i+1 and says so to all; they hear

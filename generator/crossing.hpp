@@ -8,15 +8,20 @@
 
 namespace generator {
 
-/// Payload bytes of one bucket that `rank` sends to (tx) or receives from (rx) ranks beyond the interface
-/// that it shares with `ranks`, by the plan. On loopback all payload crosses it.
-std::uint64_t bucket_crossing_bytes(const Workload& workload, const WorkloadBucket& bucket, int rank,
-                                    const std::vector<int>& ranks, int world_size,
-                                    collectors::Direction direction, bool loopback);
+/// Payload that crosses an interface.
+struct Crossing {
+    std::uint64_t bytes = 0;
+    std::uint64_t messages = 0; ///< pieces that are handed over, each perhaps as a packet of its own
+};
+
+/// What `rank` sends to (tx) or receives from (rx) ranks beyond the interface that it shares with `ranks` in
+/// one bucket, by the plan. On loopback all payload crosses it.
+Crossing bucket_crossing(const Workload& workload, const WorkloadBucket& bucket, int rank,
+                         const std::vector<int>& ranks, int world_size, collectors::Direction direction,
+                         bool loopback);
 
 /// The same of all `ranks` in iterations [first, last).
-std::uint64_t crossing_bytes(const Workload& workload, const std::vector<int>& ranks, int world_size,
-                             collectors::Direction direction, std::uint32_t first, std::uint32_t last,
-                             bool loopback);
+Crossing crossing(const Workload& workload, const std::vector<int>& ranks, int world_size,
+                  collectors::Direction direction, std::uint32_t first, std::uint32_t last, bool loopback);
 
 } // namespace generator

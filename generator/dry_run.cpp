@@ -2,6 +2,7 @@
 
 #include "collectors/units.hpp"
 #include "generator/plan_book.hpp"
+#include "generator/saturating.hpp"
 
 #include <iterator>
 #include <optional>
@@ -48,16 +49,13 @@ std::optional<std::uint64_t> run_bytes(const Agreement& agreement, const std::ve
         return std::nullopt;
     std::uint64_t bytes = 0;
     for (const RankTraffic& rank : ranks)
-        bytes += rank.first_bytes + (*run.iterations - 1) * rank.later_bytes;
+        bytes = saturating_sum(bytes, saturating_sum(rank.first_bytes, saturating_product(*run.iterations - 1,
+                                                                                          rank.later_bytes)));
     return bytes;
 }
 
 std::string plural(std::size_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-std::string size_text(std::uint64_t bytes) {
-    return collectors::format_bytes(static_cast<double>(bytes));
 }
 
 Json buckets_json(const std::vector<WorkloadBucket>& buckets, const Workload& workload) {
@@ -72,7 +70,7 @@ Json buckets_json(const std::vector<WorkloadBucket>& buckets, const Workload& wo
     return list;
 }
 
-Json free_json(const std::optional<std::uint64_t>& bytes) {
+Json or_null(const std::optional<std::uint64_t>& bytes) {
     return bytes ? Json(*bytes) : Json(nullptr);
 }
 
@@ -90,7 +88,7 @@ std::string dry_run_text(const Agreement& agreement) {
             fmt::format_to(append, "rank {:<11} sends {} B per iteration to {}\n", rank,
                            ranks[rank].later_bytes, plural(ranks[rank].peers, "peer"));
     if (const auto bytes = run_bytes(agreement, ranks); bytes && ranks.size() > 1)
-        fmt::format_to(append, "all ranks        send {} B in {} iterations\n", *bytes,
+        fmt::format_to(append, "all ranks        send {} in {} iterations\n", bytes_in_full(*bytes),
                        *record.profile.run.iterations);
     const Needs& needs = agreement.needs;
     fmt::format_to(
@@ -134,15 +132,15 @@ std::string dry_run_json(const Agreement& agreement) {
         {"first_iteration", buckets_json(agreement.workload.first_iteration, agreement.workload)},
         {"later_iterations", buckets_json(agreement.workload.later_iterations, agreement.workload)},
         {"ranks", std::move(ranks)},
-        {"run_sent_bytes", bytes ? Json(*bytes) : Json(nullptr)},
+        {"run_sent_bytes", or_null(bytes ? if_counted(*bytes) : std::nullopt)},
         {"memory_bytes",
-         {{"likely", needs.memory.likely},
-          {"least", needs.memory.least},
-          {"free", free_json(agreement.free.memory_bytes)}}},
+         {{"likely", or_null(if_counted(needs.memory.likely))},
+          {"least", or_null(if_counted(needs.memory.least))},
+          {"free", or_null(agreement.free.memory_bytes)}}},
         {"disk_bytes",
-         {{"likely", needs.disk.likely},
-          {"least", needs.disk.least},
-          {"free", free_json(agreement.free.disk_bytes)}}},
+         {{"likely", or_null(if_counted(needs.disk.likely))},
+          {"least", or_null(if_counted(needs.disk.least))},
+          {"free", or_null(agreement.free.disk_bytes)}}},
         {"warnings", record.warnings}};
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
+#include <thread>
 #include <unistd.h>
 
 namespace generator {
@@ -51,7 +52,7 @@ void Engine::run(Clock::time_point start, Timeline& timeline) {
     timeline.rank = settings_.rank;
     timeline.start_monotonic_ns = std::chrono::nanoseconds(start.time_since_epoch()).count();
     watch_for_stop();
-    watch_for_stall(0);
+    watch_for_stall(StallWatch(profile_.network.stall_timeout, Clock::now()));
     for (auto& [id, queue] : queues_)
         queue.wire.listen();
     std::exception_ptr failure;
@@ -183,7 +184,8 @@ void Engine::note_connections(const Bucket& bucket) {
 }
 
 /// What a bucket's end leaves in the send buffers arrives, or is sent again, in the gap behind it: read late
-/// in the gap. Nothing is read where it is so short that this could make the next bucket late.
+/// in the gap. Nothing is read where it is so short that this could make the next bucket late: then it counts
+/// as the next one's.
 void Engine::settle_in_gap() {
     constexpr auto ahead = std::chrono::milliseconds(5); // of the next bucket; after 200 ms TCP sends again
     const nanoseconds gap = next_due_ - Clock::now();
@@ -196,28 +198,37 @@ void Engine::settle_in_gap() {
     });
 }
 
-/// Of a run that did not complete, also the buckets that were in flight: they may show why.
+/// The last bytes of a run that completed are still on their way to a peer, or their acknowledgement is on
+/// its way back, which a receiver delays by 40 to 200 ms. Of a run that did not, also the buckets that were
+/// in flight: they may show why.
 void Engine::finish_tcp_log(bool complete) {
+    constexpr nanoseconds patience = std::chrono::seconds(1);
+    constexpr auto look_every = std::chrono::milliseconds(2);
     if (!tcp_watch_)
         return;
+    const auto stopped = [this] { return settings_.stop_signal && settings_.stop_signal() != 0; };
     if (!complete)
         for (const std::size_t bucket : order_.running())
             note_connections(schedule_.buckets[bucket]);
+    const auto until = Clock::now() + (complete ? patience : nanoseconds{0});
+    while (!tcp_watch_->all_acknowledged() && Clock::now() < until && !stopped())
+        std::this_thread::sleep_for(look_every);
     tcp_watch_->settle();
 }
 
-/// A bucket in flight whose bytes stand still for the stall timeout has failed.
-void Engine::watch_for_stall(std::uint64_t bytes_before) {
-    watchdog_.expires_after(profile_.network.stall_timeout);
-    watchdog_.async_wait([this, bytes_before](std::error_code error) {
+void Engine::watch_for_stall(StallWatch watch) {
+    watchdog_.expires_after(watch.interval());
+    watchdog_.async_wait([this, watch](std::error_code error) mutable {
         if (error)
             return;
-        const std::uint64_t bytes = sent_bytes() + received_bytes();
-        if (in_flight_ > 0 && bytes == bytes_before)
+        std::optional<Clock::time_point> oldest;
+        for (const std::size_t bucket : order_.running())
+            oldest = std::min(oldest.value_or(runs_[bucket].begin), runs_[bucket].begin);
+        if (const auto quiet = watch.stalled(Clock::now(), sent_bytes() + received_bytes(), oldest))
             throw std::runtime_error(fmt::format("no byte moved for {:.1f} s: {}",
-                                                 collectors::in_seconds(profile_.network.stall_timeout),
+                                                 collectors::in_seconds(*quiet),
                                                  fmt::join(unfinished(), "; ")));
-        watch_for_stall(bytes);
+        watch_for_stall(watch);
     });
 }
 

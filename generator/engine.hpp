@@ -5,6 +5,7 @@
 #include "generator/plan_book.hpp"
 #include "generator/precise_timer.hpp"
 #include "generator/schedule.hpp"
+#include "generator/stall_watch.hpp"
 #include "generator/tcp_watch.hpp"
 #include "generator/timeline.hpp"
 #include "generator/wire.hpp"
@@ -86,7 +87,7 @@ private:
     Queue& queue_of(const Bucket& bucket) { return queues_.at({bucket.group, bucket.slot}); }
     std::uint64_t sent_bytes() const;
     std::uint64_t received_bytes() const;
-    void watch_for_stall(std::uint64_t bytes_before);
+    void watch_for_stall(StallWatch watch);
     void watch_for_stop();
     std::size_t connections_of(const Bucket& bucket) const { return plans_.find(bucket).sends.size(); }
     void note_connections(const Bucket& bucket);

@@ -35,7 +35,8 @@ enum ExitCode : int {
     success = 0,
     our_failure = 1, ///< ours or the world's: a peer died, a disk is full
     user_mistake = 2,
-    interrupted = 130, ///< ended by a signal; what was measured is kept
+    not_as_expected = 3, ///< an expectation was not met, or could not be judged
+    interrupted = 130,   ///< ended by a signal; what was measured is kept
 };
 
 } // namespace generator

@@ -63,6 +63,20 @@ void FieldOptions::list(const std::string& option, const std::string& pointer, c
     add(option, pointer, help, list_value);
 }
 
+void FieldOptions::texts(const std::string& option, const std::string& pointer, const std::string& help) {
+    const std::size_t blank = option.find(' ');
+    const std::string name = option.substr(0, blank);
+    values_.push_back({std::make_unique<std::optional<std::string>>(), pointer, name, json_value});
+    app_.add_option_function<std::vector<std::string>>(
+            name,
+            [given = values_.back().given.get()](const std::vector<std::string>& values) {
+                *given = json(values).dump(-1, ' ', false, json::error_handler_t::replace);
+            },
+            help)
+        ->type_name(option.substr(blank + 1))
+        ->allow_extra_args(false);
+}
+
 void FieldOptions::number(const std::string& option, const std::string& pointer, const std::string& help) {
     add(option, pointer, help, json_value);
 }

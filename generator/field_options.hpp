@@ -25,6 +25,8 @@ public:
     void text(const std::string& option, const std::string& pointer, const std::string& help);
     /// The value is a list of texts, separated by commas.
     void list(const std::string& option, const std::string& pointer, const std::string& help);
+    /// May be repeated: the values are a list of texts, which may contain commas.
+    void texts(const std::string& option, const std::string& pointer, const std::string& help);
     /// The value should be a number; anything else goes on as it is, and the profile refuses it.
     void number(const std::string& option, const std::string& pointer, const std::string& help);
     /// Given, it sets the field to `value`.

@@ -27,8 +27,8 @@ struct GatingRank {
 };
 
 /// The gates of iterations `first` to `last - 1`, of those that had such a collective with records of two
-/// ranks at least. Starts are compared as times since the start of the run, which all ranks agreed on
-/// with their clock offsets: they are as exact as these.
+/// ranks at least. Starts are compared as they are: the timelines are on one clock (see `aligned`), and the
+/// result as exact as the offsets that brought them there.
 std::vector<Gate> gates(const std::vector<Timeline>& timelines, const Workload& workload, std::uint32_t first,
                         std::uint32_t last);
 

@@ -1,8 +1,10 @@
 #include "generator/interface_results.hpp"
 
 #include "collectors/burstiness.hpp"
+#include "collectors/summary_warnings.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/units.hpp"
+#include "generator/asked_windows.hpp"
 #include "generator/crossing.hpp"
 
 #include <algorithm>
@@ -14,8 +16,11 @@ namespace {
 
 using collectors::Direction;
 
-/// Beyond the largest share of headers (90 bytes on the wire for each 1448 of payload: 6.2 %).
+/// Beyond the largest share of headers (90 bytes on the wire for each 1448 of payload: 6.2 %), or of
+/// acknowledgements alone.
 constexpr double surprising_surplus = 0.08;
+/// On the wire: the header of a small packet, or an acknowledgement of one.
+constexpr double frame_bytes = 90;
 /// More than the samples at the ends of the measured iterations can miss.
 constexpr double surprising_deficit = 0.1;
 /// Of the measured time, beside two sampling intervals.
@@ -36,9 +41,11 @@ std::optional<Span> measured_span(const Timeline& timeline, const collectors::Tr
                 nanoseconds(timeline.iterations[last - 1].end_ns + shift)};
 }
 
-/// Link rates for the backlog: fractions of the line rate, or multiples of the mean when it is not known.
-std::vector<BitRate> backlog_rates(std::optional<BitRate> line_rate, double mean_bits_per_second) {
-    std::vector<BitRate> rates;
+/// Link rates for the backlog: fractions of the line rate, or multiples of the mean when it is not known, and
+/// those that an expectation names.
+std::vector<BitRate> backlog_rates(const AskedMetrics& asked, double mean_bits_per_second) {
+    std::vector<BitRate> rates = asked_rates(asked.expectations);
+    const std::optional<BitRate> line_rate = asked.line_rate;
     if (line_rate)
         for (const double share : {0.1, 0.25, 0.5, 0.75})
             rates.push_back({static_cast<std::uint64_t>(
@@ -46,6 +53,8 @@ std::vector<BitRate> backlog_rates(std::optional<BitRate> line_rate, double mean
     else if (mean_bits_per_second >= 1)
         for (const double multiple : {2.0, 5.0, 10.0, 20.0})
             rates.push_back({static_cast<std::uint64_t>(std::llround(multiple * mean_bits_per_second))});
+    std::sort(rates.begin(), rates.end());
+    rates.erase(std::unique(rates.begin(), rates.end()), rates.end());
     return rates;
 }
 
@@ -78,8 +87,15 @@ std::string count_warning(const InterfaceResult& result) {
             where, collectors::format_duration(summary.quality.span),
             collectors::format_duration(result.to - result.from));
     // What a job did not tell may explain any surplus.
-    if (const auto& others = result.others.most_bytes;
-        others && counted > (payload + static_cast<double>(*others)) * (1 + surprising_surplus) + 1e6)
+    const OtherPayload& opposite_others = result.opposite_others;
+    const bool all_told = result.others.most_bytes && opposite_others.most_bytes;
+    const auto most = payload + static_cast<double>(result.others.most_bytes.value_or(0));
+    const auto most_opposite =
+        static_cast<double>(result.opposite_payload_bytes + opposite_others.most_bytes.value_or(0));
+    const double framing = surprising_surplus * std::max(most, most_opposite) +
+                           frame_bytes * static_cast<double>(result.messages + result.others.messages +
+                                                             opposite_others.messages);
+    if (all_told && counted > most + framing + 1e6)
         return fmt::format("OTHER TRAFFIC ON {}: it {}", where, both);
     if (counted < (payload + static_cast<double>(result.others.least_bytes)) * (1 - surprising_deficit))
         return fmt::format("BYTES ARE MISSING ON {}: it {}; is /sys of another network namespace?", where,
@@ -90,15 +106,17 @@ std::string count_warning(const InterfaceResult& result) {
 std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>& traces,
                                                const std::vector<Timeline>& timelines,
                                                const Workload& workload, const RunStatistics& statistics,
-                                               std::uint32_t warmup, std::optional<BitRate> line_rate,
+                                               std::uint32_t warmup, const AskedMetrics& asked,
                                                std::vector<std::string>& warnings) {
     const std::uint32_t last = statistics.finished_iterations;
     const std::uint32_t first = statistics.measured_iterations > 0 ? warmup : 0;
     std::vector<InterfaceResult> results;
+    std::vector<collectors::TraceInfo> recorded;
     if (first < warmup && last > 0)
         warnings.push_back("NO ITERATION AFTER WARM-UP: THE METRICS INCLUDE IT");
     for (const InterfaceTrace& each : traces) {
         const collectors::Trace trace = collectors::read_trace(each.file);
+        recorded.push_back(trace.info);
         const Timeline& timeline = timelines.at(static_cast<std::size_t>(each.ranks.front()));
         const std::optional<Span> span = measured_span(timeline, trace.info, first, last);
         if (!span) {
@@ -106,28 +124,42 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
                                            trace.info.interface, trace.info.host));
             continue;
         }
+        const auto crossing_in = [&](Direction direction) {
+            return crossing(workload, each.ranks, static_cast<int>(timelines.size()), direction, first, last,
+                            each.loopback);
+        };
+        const auto others_in = [&](Direction direction) {
+            return other_payload(each.others, direction, trace.info.start_monotonic_ns + span->from.count(),
+                                 trace.info.start_monotonic_ns + span->to.count(), each.loopback);
+        };
+        const Crossing sent = crossing_in(Direction::tx);
+        const Crossing received = crossing_in(Direction::rx);
         for (const Direction direction : {Direction::tx, Direction::rx}) {
             InterfaceResult result;
-            const auto windows = collectors::standard_windows();
+            const std::vector<nanoseconds> windows = asked_windows(asked.expectations);
             result.summary = collectors::summarize(trace, direction, span->from, span->to, windows, {});
-            result.summary =
-                collectors::summarize(trace, direction, span->from, span->to, windows,
-                                      backlog_rates(line_rate, result.summary.mean_bits_per_second));
+            result.summary = collectors::summarize(trace, direction, span->from, span->to, windows,
+                                                   backlog_rates(asked, result.summary.mean_bits_per_second));
             result.ranks = each.ranks;
             result.from = span->from;
             result.to = span->to;
-            result.payload_bytes = crossing_bytes(workload, each.ranks, static_cast<int>(timelines.size()),
-                                                  direction, first, last, each.loopback);
+            const bool is_tx = direction == Direction::tx;
+            const Crossing& own = is_tx ? sent : received;
+            const Crossing& opposite = is_tx ? received : sent;
+            result.payload_bytes = own.bytes;
+            result.opposite_payload_bytes = opposite.bytes;
+            result.messages = own.messages + opposite.messages;
             for (const OtherTraffic& other : each.others)
                 result.shared_with.push_back(other.job);
-            result.others =
-                other_payload(each.others, direction, trace.info.start_monotonic_ns + span->from.count(),
-                              trace.info.start_monotonic_ns + span->to.count(), each.loopback);
+            result.others = others_in(direction);
+            result.opposite_others = others_in(is_tx ? Direction::rx : Direction::tx);
             if (const std::string warning = count_warning(result); !warning.empty())
                 warnings.push_back(warning);
             results.push_back(std::move(result));
         }
     }
+    for (std::string& warning : collectors::warnings_about_hosts(recorded))
+        warnings.push_back(std::move(warning));
     return results;
 }
 

@@ -19,12 +19,18 @@ struct InterfaceTrace {
     std::vector<OtherTraffic> others; ///< of other jobs over the same interface
 };
 
+/// Of which windows and rates metrics are computed, beside the standard ones.
+struct AskedMetrics {
+    std::optional<BitRate> line_rate;
+    std::vector<Expectation> expectations;
+};
+
 /// Both directions of every trace over the measured iterations (all that finished, if none is left after
 /// warm-up): burst metrics, backlog, payload bytes that cross the interface.
 std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>& traces,
                                                const std::vector<Timeline>& timelines,
                                                const Workload& workload, const RunStatistics& statistics,
-                                               std::uint32_t warmup, std::optional<BitRate> line_rate,
+                                               std::uint32_t warmup, const AskedMetrics& asked,
                                                std::vector<std::string>& warnings);
 
 /// Why the bytes that the interface counted should not be trusted; empty when they fit the payload.

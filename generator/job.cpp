@@ -1,5 +1,6 @@
 #include "generator/job.hpp"
 
+#include "collectors/printable.hpp"
 #include "collectors/units.hpp"
 #include "generator/agreement.hpp"
 #include "generator/dry_run.hpp"
@@ -11,6 +12,7 @@
 #include "generator/progress.hpp"
 #include "generator/rank_report.hpp"
 #include "generator/results.hpp"
+#include "generator/run_clocks.hpp"
 #include "generator/run_directory.hpp"
 #include "generator/run_record.hpp"
 #include "generator/start_offsets.hpp"
@@ -56,6 +58,14 @@ double cpu_seconds() {
         return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
     };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Of two jobs' exit codes the launch's: a stop before a failure before what was not as expected.
+int graver(int a, int b) {
+    for (const int code : {interrupted, our_failure, not_as_expected})
+        if (a == code || b == code)
+            return code;
+    return success;
 }
 
 /// A launch of one job or several: each rank belongs to one. What jobs have in common is here too: rank 0
@@ -113,9 +123,10 @@ private:
             if (settings().json)
                 documents.push_back(dry_run_json(job));
             else
-                fmt::print("{}", in_front(job.record.job, dry_run_text(job)));
+                collectors::print_safely("{}", in_front(job.record.job, dry_run_text(job)));
         if (settings().json)
-            fmt::print("{}", several() ? fmt::format("[{}]\n", fmt::join(documents, ",\n")) : documents[0]);
+            collectors::print_safely("{}", several() ? fmt::format("[{}]\n", fmt::join(documents, ",\n"))
+                                                     : documents[0]);
     }
 
     /// From here on the run leaves something behind, and run.json says so even if everything is killed.
@@ -164,7 +175,8 @@ private:
         label(failure.exit_code() == interrupted ? RunStatus::interrupted : RunStatus::failed,
               failure.what());
         if (directory_ && leads() && settings().json)
-            fmt::print("{}", several() ? launch_json(record_, results()) : run_json(own().record));
+            collectors::print_safely("{}",
+                                     several() ? launch_json(record_, results()) : run_json(own().record));
         control_.agree_on_exit(failure.exit_code(), patience(patience_after_failure, stop_grace));
     }
 
@@ -237,15 +249,37 @@ private:
         const ConnectSettings settings = connect_settings(*job_control_);
         if (leads() && !this->settings().json)
             for (std::size_t i = 0; i < launch_.jobs.size(); ++i)
-                fmt::print("{}", in_front(launch_.jobs[i].record.job,
-                                          settings_text(launch_.jobs[i].record, launch_.jobs[i].workload,
-                                                        directories_[i].path().string())));
+                collectors::print_safely(
+                    "{}", in_front(launch_.jobs[i].record.job,
+                                   settings_text(launch_.jobs[i].record, launch_.jobs[i].workload,
+                                                 directories_[i].path().string())));
         std::fflush(stdout);
-        return control_.together([&] {
+        Connections connections = control_.together([&] {
             return connect_peers(context_, std::move(listener), job_rank(), own().record.endpoints,
                                  needed_peers(own().workload, job_rank(), job_control_->world_size()),
                                  settings);
         });
+        compare_clocks();
+        return connections;
+    }
+
+    /// Of the hosts, for all jobs: before the first starts, and again after all have ended.
+    void compare_clocks() {
+        clocks_.emplace(control_, launch_.ranks, several() ? lifeline_endpoints_ : own().record.endpoints,
+                        connect_settings(control_));
+        note_clocks();
+        if (leads() && !clocks_->warning().empty())
+            for (Agreement& job : launch_.jobs)
+                job.record.warnings.push_back(clocks_->warning());
+    }
+
+    void note_clocks() {
+        const std::vector<ClockAlignment> clocks = clocks_->by_rank();
+        for (Agreement& job : launch_.jobs) {
+            job.record.clocks.clear();
+            for (const int member : job.members)
+                job.record.clocks.push_back(clocks[static_cast<std::size_t>(member)]);
+        }
     }
 
     /// Of the first job that has ranks on several hosts; empty: whatever leads there.
@@ -270,14 +304,14 @@ private:
             [&] { return Listener(lifelines_.context(), place.address, profile().network.ports, {}); });
         const std::vector<std::uint16_t> ports = gather_ports(listener);
         const std::vector<std::string> addresses = control_.all_gather(place.address);
-        std::vector<Endpoint> endpoints;
         for (std::size_t i = 0; i < ports.size(); ++i)
-            endpoints.push_back({static_cast<int>(i), launch_.ranks[i].addresses.host, place.interface,
-                                 addresses[i], ports[i]});
+            lifeline_endpoints_.push_back({static_cast<int>(i), launch_.ranks[i].addresses.host,
+                                           place.interface, addresses[i], ports[i]});
         ConnectSettings settings = connect_settings(control_);
         settings.sockets = {};
         lifelines_.start(control_.together([&] {
-            return connect_peers(lifelines_.context(), std::move(listener), control_.rank(), endpoints,
+            return connect_peers(lifelines_.context(), std::move(listener), control_.rank(),
+                                 lifeline_endpoints_,
                                  Lifelines::peers(control_.rank(), control_.world_size()), settings);
         }));
     }
@@ -297,8 +331,9 @@ private:
         if (!record_.start_at)
             return;
         if (leads() && !settings().json)
-            fmt::print("start            at {}, {}\n", wall_time_text(record_.start_at->time),
-                       time_ahead_text(record_.start_at->time, std::chrono::system_clock::now()));
+            collectors::print_safely(
+                "start            at {}, {}\n", wall_time_text(record_.start_at->time),
+                time_ahead_text(record_.start_at->time, std::chrono::system_clock::now()));
         std::fflush(stdout);
         control_.together([&] {
             while (leads() && stop_.signal() == 0 &&
@@ -370,36 +405,35 @@ private:
     }
 
     /// The same instant on all hosts, on this host's clock.
-    Clock::time_point agree_on_start(const ControlPlane::ClockOffset& clock) {
+    Clock::time_point agree_on_start() {
+        const std::vector<ClockAlignment> clocks = clocks_->by_rank();
         std::optional<Clock::time_point> of_rank_0;
         if (record_.start_at) {
-            compare_wall_clocks(clock);
+            compare_wall_clocks(clocks);
             of_rank_0 = control_.together([&] { return steady_time(record_.start_at->time); });
         }
-        const Clock::time_point start = control_.agree_on_start(clock, of_rank_0, start_delay);
-        record_.start_monotonic_ns = nanoseconds((start + clock.offset).time_since_epoch()).count();
+        const Clock::time_point start = control_.agree_on_start(clocks, of_rank_0, start_delay);
+        record_.start_monotonic_ns = nanoseconds(start.time_since_epoch()).count();
         return start;
     }
 
-    void compare_wall_clocks(const ControlPlane::ClockOffset& clock) {
+    void compare_wall_clocks(const std::vector<ClockAlignment>& clocks) {
         const nanoseconds wall_ahead_of_steady =
             WallTime(std::chrono::system_clock::now()).time_since_epoch() -
             nanoseconds(Clock::now().time_since_epoch());
-        const nanoseconds of_rank_0(
-            std::stoll(control_.broadcast(std::to_string(wall_ahead_of_steady.count()))));
         const std::vector<std::string> aheads =
-            control_.all_gather(std::to_string((wall_ahead_of_steady - of_rank_0 - clock.offset).count()));
-        const std::vector<std::string> uncertainties =
-            control_.all_gather(std::to_string(clock.uncertainty.count()));
-        std::set<std::string> seen;
-        for (std::size_t rank = 0; rank < aheads.size(); ++rank) {
+            control_.all_gather(std::to_string(wall_ahead_of_steady.count()));
+        std::set<std::string> seen{launch_.ranks[0].addresses.host};
+        for (std::size_t rank = 1; leads() && rank < aheads.size(); ++rank) {
             const std::string& host = launch_.ranks[rank].addresses.host;
-            if (rank > 0 && host != launch_.ranks[0].addresses.host && seen.insert(host).second)
-                record_.start_at->clocks.push_back({host, nanoseconds(std::stoll(aheads[rank])),
-                                                    nanoseconds(std::stoll(uncertainties[rank]))});
+            const ClockOffset steady = clocks[rank].start.value_or(ClockOffset{});
+            if (seen.insert(host).second)
+                record_.start_at->clocks.push_back(
+                    {host, nanoseconds(std::stoll(aheads[rank])) - wall_ahead_of_steady - steady.offset,
+                     steady.error});
         }
         if (leads() && !settings().json)
-            fmt::print("{}", start_at_text(*record_.start_at));
+            collectors::print_safely("{}", start_at_text(*record_.start_at));
         std::fflush(stdout);
     }
 
@@ -415,8 +449,7 @@ private:
                                            own().record.endpoints, *payload_,
                                            engine_settings(start, progress ? &*progress : nullptr));
         report.sockets = engine_->socket_state();
-        report.clock = control_.measure_clock_offset();
-        start = agree_on_start(report.clock) + record_.offsets[launch_.own_job];
+        start = agree_on_start() + record_.offsets[launch_.own_job];
         const double cpu_before = cpu_seconds();
         try {
             engine_->run(start, report.timeline);
@@ -450,9 +483,10 @@ private:
     /// Their traffic is in this host's counters, and their ranks are still there.
     void wait_for_other_jobs(const RankReport& report) {
         if (job_rank() == 0)
-            fmt::print(stderr, "{} | {} after {}{}{}\n", own().record.job, status_name(report.status),
-                       collectors::format_duration(Clock::now() - job_start(report)),
-                       report.error.empty() ? "" : ": ", report.error);
+            collectors::print_safely(stderr, "{} | {} after {}{}{}\n", own().record.job,
+                                     status_name(report.status),
+                                     collectors::format_duration(Clock::now() - job_start(report)),
+                                     report.error.empty() ? "" : ": ", report.error);
         std::vector<std::vector<int>> jobs;
         for (const Agreement& job : launch_.jobs)
             jobs.push_back(job.members);
@@ -565,8 +599,10 @@ private:
         add_metrics();
         int exit_code = success;
         for (std::size_t i = 0; i < results_.size(); ++i) {
-            const int code = publish(results_[i].record, directories_[i], unwritten_of_job[i]);
-            exit_code = exit_code == success || code == interrupted ? code : exit_code;
+            Published published =
+                publish(std::move(results_[i].record), directories_[i], unwritten_of_job[i]);
+            results_[i].record = std::move(published.record);
+            exit_code = graver(exit_code, published.exit_code);
         }
         if (several())
             exit_code = publish_launch(exit_code);
@@ -579,16 +615,16 @@ private:
         for (const JobResult& job : results_)
             kept.push_back(job.record.job + "/");
         if (settings().json)
-            fmt::print("{}", json);
+            collectors::print_safely("{}", json);
         else
-            fmt::print("{}kept in {}: {}\n", launch_text(record_, results_), directory_->path().string(),
-                       fmt::join(kept, ", "));
+            collectors::print_safely("{}kept in {}: {}\n", launch_text(record_, results_),
+                                     directory_->path().string(), fmt::join(kept, ", "));
         std::fflush(stdout);
         try {
             directory_->write("launch.json", json);
             return exit_code;
         } catch (const std::exception& error) {
-            fmt::print(stderr, "gradburst: {}\n", error.what());
+            collectors::print_safely(stderr, "gradburst: {}\n", error.what());
             return our_failure;
         }
     }
@@ -599,10 +635,14 @@ private:
         const nanoseconds limit = report.status == RunStatus::complete ? nanoseconds(patience_after_end)
                                                                        : nanoseconds(patience_after_failure);
         const auto texts = control_.collect(serialize(report), patience(limit, reports_after_stop), gone_);
+        if (leads()) { // all have reported or given up: nobody sends any more
+            clocks_->measure_end([this] { return !stop_.requested_for(reports_after_stop); });
+            note_clocks();
+        }
         const int exit_code = leads() ? conclude(texts) : our_failure;
         const std::optional<int> agreed = control_.agree_on_exit(exit_code, patience(limit, stop_grace));
         if (!agreed && !report.error.empty())
-            fmt::print(stderr, "gradburst: {}\n", report.error); // rank 0 is gone: say it here
+            collectors::print_safely(stderr, "gradburst: {}\n", report.error); // rank 0 is gone: say it here
         // MPI_Finalize might wait for a rank that is gone, or for an mpirun that is busy with stopping us.
         const bool all_answered =
             std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.has_value(); });
@@ -616,7 +656,8 @@ private:
     ControlPlane control_;                    ///< of all ranks
     std::optional<ControlPlane> job_control_; ///< of this rank's job
     asio::io_context context_;
-    Lifelines lifelines_; ///< in use when there are several jobs
+    Lifelines lifelines_;                      ///< in use when there are several jobs
+    std::vector<Endpoint> lifeline_endpoints_; ///< of all ranks of the launch
     LaunchAgreement launch_;
     LaunchRecord record_;
     std::string out_;
@@ -626,6 +667,7 @@ private:
     std::optional<NicSampling> sampling_;
     std::optional<SwitchSampling> switch_sampling_; ///< on rank 0 of a testbed
     std::vector<SwitchPortTrace> switch_traces_;
+    std::optional<RunClocks> clocks_; ///< of the hosts of all jobs
     std::unique_ptr<Payload> payload_;
     TcpLog tcp_log_;
     std::unique_ptr<Engine> engine_;

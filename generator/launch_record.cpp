@@ -44,6 +44,8 @@ Json job_json(const LaunchRecord& launch, const JobResult& job, nanoseconds offs
     json["directory"] = job.record.job;
     json["status"] = status_name(job.record.status);
     json["error"] = job.record.error.empty() ? Json() : Json(job.record.error);
+    json["verdict"] =
+        job.record.verdict.result == Result::none ? Json() : Json(to_text(job.record.verdict.result));
     json["ranks"] = job.members;
     json["offset_seconds"]["planned"] = seconds(offset);
     json["offset_seconds"]["first_iteration"] =
@@ -68,13 +70,16 @@ Json job_json(const LaunchRecord& launch, const JobResult& job, nanoseconds offs
 std::optional<nanoseconds> iteration_start(const JobResult& job, std::uint32_t iteration,
                                            std::int64_t start_monotonic_ns) {
     std::optional<std::int64_t> latest;
-    for (const std::optional<RankReport>& report : job.reports) {
+    for (std::size_t rank = 0; rank < job.reports.size(); ++rank) {
+        const std::optional<RankReport>& report = job.reports[rank];
         if (!report || report->timeline.iterations.size() <= iteration)
             return std::nullopt;
         const Timeline& timeline = report->timeline;
-        const std::int64_t start = timeline.start_monotonic_ns + report->clock.offset.count() +
-                                   timeline.iterations[iteration].start_ns +
-                                   first_bucket_delay(timeline, iteration);
+        const std::int64_t on_host = timeline.start_monotonic_ns + timeline.iterations[iteration].start_ns +
+                                     first_bucket_delay(timeline, iteration);
+        const std::int64_t start =
+            on_host +
+            (rank < job.record.clocks.size() ? job.record.clocks[rank].offset_at(on_host).count() : 0);
         latest = std::max(latest.value_or(start), start);
     }
     return latest ? std::optional(nanoseconds(*latest - start_monotonic_ns)) : std::nullopt;

@@ -1,3 +1,4 @@
+#include "collectors/printable.hpp"
 #include "generator/job.hpp"
 
 #include <cstdlib>
@@ -27,8 +28,8 @@ int run(int argument_count, char** arguments) {
     const CommandLine command = parse_command_line(argument_count, arguments);
     if (command.action != CommandLine::Action::run) {
         if (speaks())
-            fmt::print("{}",
-                       command.action == CommandLine::Action::list_profiles ? profile_list() : command.text);
+            collectors::print_safely(
+                "{}", command.action == CommandLine::Action::list_profiles ? profile_list() : command.text);
         return success;
     }
     StopRequest stop;
@@ -38,13 +39,13 @@ int run(int argument_count, char** arguments) {
         return run_job(command, session, stop);
     } catch (const JointFailure& failure) {
         if (session.rank() == 0 && speaks()) // alone, each of several ranks takes itself for rank 0
-            fmt::print(stderr, "gradburst: {}\n", failure.what());
+            collectors::print_safely(stderr, "gradburst: {}\n", failure.what());
         if (failure.exit_code() == interrupted)
             session.abandon(
                 interrupted); // mpirun is busy with stopping us, and MPI_Finalize would wait for it
         return failure.exit_code();
     } catch (const std::exception& failure) { // on this rank alone: the others cannot know
-        fmt::print(stderr, "gradburst: rank {}: {}\n", session.rank(), failure.what());
+        collectors::print_safely(stderr, "gradburst: rank {}: {}\n", session.rank(), failure.what());
         session.abandon(our_failure);
     }
 }
@@ -56,7 +57,7 @@ int main(int argument_count, char** arguments) {
         return run(argument_count, arguments);
     } catch (const std::exception& failure) {
         if (speaks())
-            fmt::print(stderr, "gradburst: {}\n", failure.what());
+            collectors::print_safely(stderr, "gradburst: {}\n", failure.what());
         return dynamic_cast<const UserError*>(&failure) != nullptr ? user_mistake : our_failure;
     }
 }

@@ -3,6 +3,7 @@
 #include "collectors/slow_lane.hpp"
 #include "collectors/units.hpp"
 #include "generator/peers.hpp"
+#include "generator/saturating.hpp"
 #include "generator/tcp_log.hpp"
 
 #include <algorithm>
@@ -24,27 +25,15 @@ constexpr std::uint64_t tcp_line = 75; // sixteen numbers; as long on its way to
 constexpr std::uint64_t record_bytes = sizeof(std::int64_t) * 9; // a bucket in memory
 constexpr std::uint64_t record_text = 100;                       // and on its way to rank 0
 
-/// Saturates: what is beyond 64 bits fits nowhere.
-std::uint64_t product(std::uint64_t a, std::uint64_t b) {
-    std::uint64_t result = 0;
-    return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
-}
-
-std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
-    std::uint64_t result = 0;
-    return __builtin_add_overflow(a, b, &result) ? std::numeric_limits<std::uint64_t>::max() : result;
-}
-
 std::uint64_t bytes_of(const std::vector<WorkloadBucket>& buckets) {
     std::uint64_t bytes = 0;
     for (const WorkloadBucket& bucket : buckets)
-        bytes = sum(bytes, bucket.bytes);
+        bytes = saturating_sum(bytes, bucket.bytes);
     return bytes;
 }
 
 std::uint64_t whole(double number) {
-    return number >= 1.8e19 ? std::numeric_limits<std::uint64_t>::max()
-                            : static_cast<std::uint64_t>(std::max(0.0, number));
+    return number >= 1.8e19 ? beyond_counting : static_cast<std::uint64_t>(std::max(0.0, number));
 }
 
 /// Lines of tcp.csv in so many iterations, of all ranks: one per bucket and connection that it is sent on.
@@ -64,11 +53,12 @@ std::uint64_t tcp_records(const Workload& workload, int world_size, double itera
             }
             records += known->second;
         }
-        return std::min<std::uint64_t>(product(whole(iterations), records), most_tcp_records);
+        return std::min<std::uint64_t>(saturating_product(whole(iterations), records), most_tcp_records);
     };
     if (world_size < 2)
         return 0;
-    return sum(of_rank(0), product(static_cast<std::uint64_t>(world_size - 1), of_rank(world_size - 1)));
+    return saturating_sum(
+        of_rank(0), saturating_product(static_cast<std::uint64_t>(world_size - 1), of_rank(world_size - 1)));
 }
 
 /// Of an iteration: it computes, and at least its bytes once go through a NIC that all ranks of a host share.
@@ -89,10 +79,6 @@ IterationTime iteration_time(const Profile& profile, const Workload& workload, c
     time.least = std::max(time.least, shortest);
     time.likely = std::max(time.likely, shortest);
     return time;
-}
-
-std::string text(std::uint64_t bytes) {
-    return collectors::format_bytes(static_cast<double>(bytes));
 }
 
 } // namespace
@@ -116,29 +102,33 @@ Needs estimate_needs(const Profile& profile, const Workload& workload, const Pla
     const auto interfaces = static_cast<std::uint64_t>(placement.interfaces);
     const auto ranks = static_cast<std::uint64_t>(placement.world_size);
     const std::uint64_t buckets = workload.later_iterations.size();
-    const auto records = [&](double count) { return product(product(whole(count), buckets), ranks); };
+    const auto records = [&](double count) {
+        return saturating_product(saturating_product(whole(count), buckets), ranks);
+    };
     const double slow_per_second = 1 / collectors::in_seconds(collectors::slow_lane_interval);
     const auto sampled = [&](double seconds, std::uint64_t trace_bytes, std::uint64_t slow_bytes) {
-        return product(interfaces, sum(product(whole(seconds * samples_per_second), trace_bytes),
-                                       product(whole(seconds * slow_per_second), slow_bytes)));
+        return saturating_product(
+            interfaces, saturating_sum(saturating_product(whole(seconds * samples_per_second), trace_bytes),
+                                       saturating_product(whole(seconds * slow_per_second), slow_bytes)));
     };
-    needs.disk.least = sum(sampled(least_time, trace_line.least, slow_line.least),
-                           product(records(certain_iterations), timeline_line.least));
+    needs.disk.least = saturating_sum(sampled(least_time, trace_line.least, slow_line.least),
+                                      saturating_product(records(certain_iterations), timeline_line.least));
     const std::uint64_t tcp =
         profile.sampling.tcp_info ? tcp_records(workload, placement.world_size, likely_iterations) : 0;
     needs.disk.likely =
-        sum(sampled(likely_time, trace_line.likely, slow_line.likely),
-            sum(product(records(likely_iterations), timeline_line.likely), product(tcp, tcp_line)));
+        saturating_sum(sampled(likely_time, trace_line.likely, slow_line.likely),
+                       saturating_sum(saturating_product(records(likely_iterations), timeline_line.likely),
+                                      saturating_product(tcp, tcp_line)));
 
-    const std::uint64_t held =
-        run.verify
-            ? product(std::max(bytes_of(workload.first_iteration), bytes_of(workload.later_iterations)),
-                      static_cast<std::uint64_t>(placement.ranks_per_host))
-            : 0;
-    needs.memory.least = sum(held, product(records(certain_iterations), record_bytes));
-    needs.memory.likely =
-        sum(sum(held, product(tcp, sizeof(TcpRecord) + 2 * tcp_line)),
-            product(records(likely_iterations), record_bytes + record_text + timeline_line.likely));
+    const std::uint64_t held = run.verify
+                                   ? saturating_product(std::max(bytes_of(workload.first_iteration),
+                                                                 bytes_of(workload.later_iterations)),
+                                                        static_cast<std::uint64_t>(placement.ranks_per_host))
+                                   : 0;
+    needs.memory.least = saturating_sum(held, saturating_product(records(certain_iterations), record_bytes));
+    needs.memory.likely = saturating_sum(
+        saturating_sum(held, saturating_product(tcp, sizeof(TcpRecord) + 2 * tcp_line)),
+        saturating_product(records(likely_iterations), record_bytes + record_text + timeline_line.likely));
     return needs;
 }
 
@@ -148,13 +138,13 @@ std::vector<std::string> space_warnings(const Needs& needs, const FreeSpace& fre
         warnings.push_back(
             fmt::format("MEMORY: the ranks of a host need about {} for what --verify holds, for "
                         "timelines and tcp.csv, {} are free; scale bytes, or run fewer iterations",
-                        text(needs.memory.likely), text(*free.memory_bytes)));
+                        size_text(needs.memory.likely), size_text(*free.memory_bytes)));
     if (free.disk_bytes && needs.disk.likely > *free.disk_bytes)
         warnings.push_back(
             fmt::format("DISK: traces, timeline and tcp.csv need about {}, {} are free where the run "
                         "directory will be; choose another --out, a longer --interval or fewer "
                         "iterations",
-                        text(needs.disk.likely), text(*free.disk_bytes)));
+                        size_text(needs.disk.likely), size_text(*free.disk_bytes)));
     return warnings;
 }
 
@@ -162,12 +152,12 @@ std::string space_error(const Needs& needs, const FreeSpace& free) {
     if (free.memory_bytes && needs.memory.least > *free.memory_bytes)
         return fmt::format("the ranks of a host need {} of memory at least, for what --verify holds and for "
                            "timelines, but {} are free; scale bytes, or run fewer iterations",
-                           text(needs.memory.least), text(*free.memory_bytes));
+                           size_text(needs.memory.least), size_text(*free.memory_bytes));
     if (free.disk_bytes && needs.disk.least > *free.disk_bytes)
         return fmt::format(
             "traces and timeline need {} at least, but {} are free where the run directory will "
             "be; choose another --out, a longer --interval or fewer iterations",
-            text(needs.disk.least), text(*free.disk_bytes));
+            size_text(needs.disk.least), size_text(*free.disk_bytes));
     return "";
 }
 

@@ -35,6 +35,7 @@ NicSampling::NicSampling(int rank, const std::vector<HostFacts>& ranks,
         info.host = own.host;
         info.interface = name;
         info.driver = device.driver;
+        info.time_keeping = collectors::time_keeping(name);
         info.byte_unit = collectors::byte_unit(device);
         info.side = collectors::counter_side(name);
         collectors::ChosenSource chosen = collectors::choose_source(name);
@@ -87,6 +88,11 @@ NicRecording NicSampling::stop(const std::string& reason) {
         recording_.traces[i].cpu_share = report.cpu_share_of_one();
         if (!report.sources[i].error.empty())
             recording_.errors.push_back(report.sources[i].error);
+        if (const std::string loss = report.sources[i].loss(); !loss.empty())
+            recording_.warnings.push_back(fmt::format(
+                "LOST COUNTERS OF {} {}: {} of sampling; what passed since, and what was dropped, "
+                "is not known",
+                recording_.traces[i].host, recording_.traces[i].interface, loss));
     }
     sampler_.reset();
     stop_slow_lane();

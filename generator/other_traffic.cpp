@@ -10,14 +10,14 @@ namespace generator {
 namespace {
 
 /// What `rank` moves across the interface of `traffic` in each bucket of an iteration.
-std::vector<std::uint64_t> crossing_of_buckets(const OtherTraffic& traffic, int rank,
-                                               const std::vector<WorkloadBucket>& buckets,
-                                               collectors::Direction direction, bool loopback) {
-    std::vector<std::uint64_t> bytes;
+std::vector<Crossing> crossing_of_buckets(const OtherTraffic& traffic, int rank,
+                                          const std::vector<WorkloadBucket>& buckets,
+                                          collectors::Direction direction, bool loopback) {
+    std::vector<Crossing> crossings;
     for (const WorkloadBucket& bucket : buckets)
-        bytes.push_back(bucket_crossing_bytes(*traffic.workload, bucket, rank, traffic.ranks,
-                                              traffic.world_size, direction, loopback));
-    return bytes;
+        crossings.push_back(bucket_crossing(*traffic.workload, bucket, rank, traffic.ranks,
+                                            traffic.world_size, direction, loopback));
+    return crossings;
 }
 
 /// A bucket that was under way when the job ended is in no record: any of its bytes may have crossed.
@@ -44,18 +44,19 @@ OtherPayload other_payload(const std::vector<OtherTraffic>& others, collectors::
                 all_told = false;
                 continue;
             }
-            const std::vector<std::uint64_t> first = crossing_of_buckets(
+            const std::vector<Crossing> first = crossing_of_buckets(
                 traffic, traffic.ranks[i], traffic.workload->first_iteration, direction, loopback);
-            const std::vector<std::uint64_t> later = crossing_of_buckets(
+            const std::vector<Crossing> later = crossing_of_buckets(
                 traffic, traffic.ranks[i], traffic.workload->later_iterations, direction, loopback);
             for (const BucketRecord& record : timeline->buckets) {
                 const std::int64_t begin = timeline->start_monotonic_ns + record.start_ns;
                 const std::int64_t end = timeline->start_monotonic_ns + record.end_ns;
-                const std::uint64_t bytes = (record.iteration == 0 ? first : later).at(record.bucket);
+                const Crossing crossing = (record.iteration == 0 ? first : later).at(record.bucket);
                 if (end <= from_ns || begin >= to_ns)
                     continue;
-                most += bytes;
-                payload.least_bytes += begin >= from_ns && end <= to_ns ? bytes : 0;
+                most += crossing.bytes;
+                payload.messages += crossing.messages;
+                payload.least_bytes += begin >= from_ns && end <= to_ns ? crossing.bytes : 0;
             }
             most += unrecorded_bytes(*timeline, direction);
         }

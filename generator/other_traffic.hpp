@@ -25,6 +25,7 @@ struct OtherTraffic {
 struct OtherPayload {
     std::uint64_t least_bytes = 0;
     std::optional<std::uint64_t> most_bytes = 0; ///< empty: a rank did not tell what it sent
+    std::uint64_t messages = 0;                  ///< in the most; see Crossing
 };
 
 /// Over [from_ns, to_ns) on CLOCK_MONOTONIC of the interface's host.

@@ -1,6 +1,7 @@
 #include "generator/plan.hpp"
 
 #include "generator/plan_parts.hpp"
+#include "generator/saturating.hpp"
 
 #include <algorithm>
 
@@ -15,7 +16,7 @@ std::uint64_t sum(const std::vector<Operation>& operations, bool sends) {
     std::uint64_t total = 0;
     for (const Operation& operation : operations)
         if (operation.is_send() == sends)
-            total += operation.range.bytes;
+            total = saturating_sum(total, operation.range.bytes);
     return total;
 }
 

@@ -1,5 +1,7 @@
 #include "generator/plan_book.hpp"
 
+#include "generator/saturating.hpp"
+
 namespace generator {
 namespace {
 
@@ -7,7 +9,7 @@ std::uint64_t sent_bytes(const std::vector<WorkloadBucket>& buckets, const Workl
                          int world_size) {
     std::uint64_t bytes = 0;
     for (const WorkloadBucket& bucket : buckets)
-        bytes += bucket_plan(workload, bucket, rank, world_size).sent_bytes();
+        bytes = saturating_sum(bytes, bucket_plan(workload, bucket, rank, world_size).sent_bytes());
     return bytes;
 }
 
@@ -23,8 +25,9 @@ PlanBook::PlanBook(const Profile& profile, const Workload& workload, int rank, i
 std::uint64_t planned_bytes(const Workload& workload, int rank, int world_size, std::uint32_t iterations) {
     if (iterations == 0)
         return 0;
-    return sent_bytes(workload.first_iteration, workload, rank, world_size) +
-           (iterations - 1) * sent_bytes(workload.later_iterations, workload, rank, world_size);
+    return saturating_sum(sent_bytes(workload.first_iteration, workload, rank, world_size),
+                          saturating_product(iterations - 1, sent_bytes(workload.later_iterations, workload,
+                                                                        rank, world_size)));
 }
 
 } // namespace generator

@@ -107,6 +107,17 @@ double period(const Profile& profile, const Workload& workload, const FluidModel
     return next_bucket > quiet_from(ranks) + same_instant ? length : 0;
 }
 
+/// Times are nanoseconds in 64 bits, which hold 292 years.
+void require_countable_time(const std::vector<IterationTimes>& ranks, std::uint32_t done,
+                            std::uint32_t iterations) {
+    constexpr double longest = 4e9;
+    for (const IterationTimes& times : ranks)
+        if (!(times.end / done * iterations < longest))
+            throw UserError("a prediction of " + std::to_string(iterations) +
+                            " iterations would end after more than 100 years; give smaller buckets or a "
+                            "faster link");
+}
+
 /// Adds `copies` of the last iteration, each `length` later than the one before.
 void repeat(Prediction& prediction, double length, std::uint32_t copies) {
     const std::vector<IterationTimes> last = prediction.iterations.back();
@@ -182,6 +193,7 @@ Prediction predict(const Profile& profile, const Workload& workload, int world_s
     FluidModel model(job);
     for (std::uint32_t last = 0; last < job.iterations; ++last) {
         model.run_to_end_of(last);
+        require_countable_time(model.iterations()[last], last + 1, job.iterations);
         const double length = period(profile, workload, model, last);
         if (length == 0 && last + 1 < job.iterations)
             continue;

@@ -1,5 +1,6 @@
 #include "generator/profile.hpp"
 
+#include "generator/expectation.hpp"
 #include "generator/profile_overrides.hpp"
 #include "generator/profile_reader.hpp"
 #include "generator/profile_sections.hpp"
@@ -102,6 +103,18 @@ void check_buckets(const Profile& profile, const Origin& origin) {
     }
 }
 
+std::vector<std::string> read_expectations(ObjectReader& root) {
+    std::vector<std::string> texts = root.texts("expect").value_or(std::vector<std::string>{});
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        try {
+            parse_expectation(texts[i]);
+        } catch (const std::invalid_argument& error) {
+            root.fail_below("expect", fmt::format("/{}", i), error.what());
+        }
+    }
+    return texts;
+}
+
 /// Rules between fields.
 void check(const Profile& profile, const Origin& origin) {
     check_buckets(profile, origin);
@@ -145,6 +158,7 @@ Profile parse(const ProfileSource& source, const std::vector<Override>& override
     profile.scale = read_scale(root.section("scale"));
     profile.run = read_run(root.section("run"));
     profile.sampling = read_sampling(root.section("sampling"));
+    profile.expect = read_expectations(root);
     root.finish();
     check(profile, origin);
     return profile;

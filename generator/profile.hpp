@@ -214,6 +214,7 @@ struct Profile {
     ScaleSettings scale;
     RunSettings run;
     SamplingSettings sampling;
+    std::vector<std::string> expect; ///< see parse_expectation; every one of them parses
 
     bool operator==(const Profile&) const = default;
 };
@@ -251,7 +252,8 @@ Profile parse_profile(const ProfileSource& source, const std::vector<Override>& 
 std::string effective_profile_json(const Profile& profile);
 
 /// 64-bit FNV-1a, as 16 hex digits, over the model and the effective profile without what cannot change the
-/// traffic: names, description, path of the tensor list, and run's out, json, overwrite and dry_run.
+/// traffic: names, description, path of the tensor list, what is expected, and run's out, json, overwrite and
+/// dry_run.
 std::string profile_hash(const Profile& profile);
 
 /// A profile found in a folder, for --list-profiles.

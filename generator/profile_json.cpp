@@ -185,6 +185,7 @@ json effective(const Profile& profile) {
               {"time", profile.scale.time},
               {"reference_rate_bits_per_second", bits_or_null(profile.scale.reference_rate)}}},
             {"run", run_json(profile.run)},
+            {"expect", profile.expect},
             {"sampling",
              {{"interval_ns", in_nanoseconds(profile.sampling.interval)},
               {"tcp_info", profile.sampling.tcp_info}}}};
@@ -216,6 +217,7 @@ std::string profile_hash(const Profile& profile) {
     json settings = effective(profile);
     settings.erase("name");
     settings.erase("description");
+    settings.erase("expect");
     settings["model"].erase("tensors");
     for (const char* key : {"out", "json", "overwrite", "dry_run"}) {
         settings["run"].erase(key);

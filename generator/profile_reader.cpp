@@ -1,5 +1,6 @@
 #include "generator/profile_reader.hpp"
 
+#include "collectors/printable.hpp"
 #include "generator/profile_suggestion.hpp"
 #include "generator/profile_syntax.hpp"
 
@@ -90,7 +91,15 @@ std::optional<std::string> ObjectReader::text(std::string_view key) {
     if (!value->is_string()) {
         fail(key, "must be text, is " + shown(*value));
     }
+    check_text(key, *value);
     return value->get<std::string>();
+}
+
+/// Names are printed and become parts of paths and labels.
+void ObjectReader::check_text(std::string_view key, const json& value) const {
+    if (collectors::has_control_characters(value.get<std::string>())) {
+        fail(key, "must not hold control characters, is " + collectors::printable(shown(value)));
+    }
 }
 
 std::optional<std::vector<std::string>> ObjectReader::texts(std::string_view key) {
@@ -102,6 +111,9 @@ std::optional<std::vector<std::string>> ObjectReader::texts(std::string_view key
     if (!list.is_array() ||
         !std::all_of(list.begin(), list.end(), [](const json& item) { return item.is_string(); })) {
         fail(key, "must be text or a list of texts, is " + shown(*value));
+    }
+    for (const json& item : list) {
+        check_text(key, item);
     }
     return list.get<std::vector<std::string>>();
 }

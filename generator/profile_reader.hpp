@@ -81,6 +81,8 @@ public:
                                  const std::string& rule) const;
 
 private:
+    void check_text(std::string_view key, const nlohmann::json& value) const;
+
     /// A quantity: text that says its unit, or a number under a key that says it.
     struct Quantity {
         std::string key; ///< as it stands in the file

@@ -37,8 +37,6 @@ std::string serialize(const RankReport& report) {
                        {"send_buffer_bytes", report.sockets.send_buffer_bytes},
                        {"receive_buffer_bytes", report.sockets.receive_buffer_bytes},
                        {"no_delay", report.sockets.no_delay}};
-    json["clock_offset_ns"] = report.clock.offset.count();
-    json["clock_uncertainty_ns"] = report.clock.uncertainty.count();
     json["checked_elements"] = report.checked_elements;
     json["cpu_seconds"] = report.cpu_seconds;
     json["traffic_seconds"] = report.traffic_seconds;
@@ -78,8 +76,6 @@ RankReport parse_rank_report(const std::string& text) {
     report.sockets.send_buffer_bytes = sockets.at("send_buffer_bytes");
     report.sockets.receive_buffer_bytes = sockets.at("receive_buffer_bytes");
     report.sockets.no_delay = sockets.at("no_delay");
-    report.clock = {nanoseconds(json.at("clock_offset_ns").get<std::int64_t>()),
-                    nanoseconds(json.at("clock_uncertainty_ns").get<std::int64_t>())};
     report.checked_elements = json.at("checked_elements");
     report.cpu_seconds = json.at("cpu_seconds");
     report.traffic_seconds = json.at("traffic_seconds");

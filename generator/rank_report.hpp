@@ -31,7 +31,6 @@ struct RankReport {
     std::uint64_t checked_elements = 0; ///< with --verify
     double cpu_seconds = 0;             ///< of the process, sampler included, from iteration 0 to the end
     double traffic_seconds = 0;         ///< how long that was
-    ControlPlane::ClockOffset clock;    ///< of the rank's host against rank 0's
     std::vector<RecordedTrace> traces;
     std::vector<std::string> warnings; ///< of what this rank could not keep
 };

@@ -1,11 +1,14 @@
 #include "generator/results.hpp"
 
+#include "collectors/printable.hpp"
 #include "collectors/slow_lane.hpp"
 #include "collectors/trace_file.hpp"
+#include "generator/asked_windows.hpp"
 #include "generator/interface_results.hpp"
 #include "generator/link.hpp"
 #include "generator/plan_book.hpp"
 #include "generator/prediction.hpp"
+#include "generator/run_warnings.hpp"
 #include "generator/switch_results.hpp"
 
 #include <algorithm>
@@ -28,6 +31,19 @@ std::vector<Timeline> timelines_of(const std::vector<std::optional<RankReport>>&
     return timelines;
 }
 
+/// All on the clock of the host of the launch's rank 0, from the start of the job's rank 0 on: for whatever
+/// sets ranks of several hosts side by side.
+std::vector<Timeline> aligned_timelines(const RunRecord& record,
+                                        const std::vector<std::optional<RankReport>>& reports) {
+    std::vector<Timeline> timelines = timelines_of(reports);
+    std::int64_t origin_ns = timelines.empty() ? 0 : timelines[0].start_monotonic_ns;
+    if (!record.clocks.empty())
+        origin_ns += record.clocks[0].offset_at(origin_ns).count();
+    for (std::size_t rank = 0; rank < timelines.size() && rank < record.clocks.size(); ++rank)
+        timelines[rank] = aligned(std::move(timelines[rank]), record.clocks[rank], origin_ns);
+    return timelines;
+}
+
 std::string tcp_csv_of(const std::vector<std::optional<RankReport>>& reports) {
     std::vector<std::string_view> lines;
     for (const std::optional<RankReport>& report : reports)
@@ -39,8 +55,10 @@ std::string tcp_csv_of(const std::vector<std::optional<RankReport>>& reports) {
 std::vector<TcpLog> tcp_logs_of(const std::vector<std::optional<RankReport>>& reports) {
     std::vector<TcpLog> logs;
     for (const std::optional<RankReport>& report : reports)
-        if (report)
+        if (report) {
             logs.push_back(parse_tcp_lines(report->tcp_lines));
+            logs.back().left_out_from = report->tcp_left_out_from;
+        }
     return logs;
 }
 
@@ -69,67 +87,8 @@ RankCpu rank_cpu(const RankReport& report) {
     return cpu;
 }
 
-/// A run that something held up is not the run that was planned, though each number of it may be right.
-void warn_of_disturbance(RunRecord& record) {
-    const std::optional<Distribution>& iterations = record.statistics.iteration_seconds;
-    if (iterations && iterations->max > 1.5 * iterations->p50)
-        record.warnings.push_back(
-            fmt::format("UNEVEN ITERATIONS: the longest took {:.3f} s, {:.1f} times the median; the "
-                        "mean rate, and with it every PtM, contains it",
-                        iterations->max, iterations->max / iterations->p50));
-    const std::optional<Distribution>& late = record.statistics.lateness_seconds;
-    const std::optional<Distribution> buckets = record.statistics.of(Collective::all_reduce).seconds;
-    if (late && buckets && record.ranks.size() > 1 && late->p99 > buckets->p50)
-        record.warnings.push_back(
-            fmt::format("LATE STARTS: p99 of start lateness, {:.3f} ms, is longer than a typical "
-                        "all-reduce: ranks waited for CPU time",
-                        1e3 * late->p99));
-}
-
-void warn_of_full_tcp_log(RunRecord& record, const std::vector<std::optional<RankReport>>& reports) {
-    std::optional<std::uint32_t> from;
-    for (const std::optional<RankReport>& report : reports)
-        if (report && report->tcp_left_out_from)
-            from = std::min(from.value_or(*report->tcp_left_out_from), *report->tcp_left_out_from);
-    if (from)
-        record.warnings.push_back(fmt::format("TCP.CSV ENDS EARLY: a rank keeps {} lines; iterations from {} "
-                                              "on are not all in it, nor in the figures of tcp",
-                                              most_tcp_records, *from));
-}
-
-/// Ranks of one host talk through its kernel, whatever interface they are given.
-void warn_of_idle_interfaces(RunRecord& record) {
-    const bool idle = std::all_of(record.interfaces.begin(), record.interfaces.end(),
-                                  [](const InterfaceResult& each) { return each.summary.nic_bytes == 0; });
-    if (idle && !record.interfaces.empty() && record.statistics.sent_bytes > 0)
-        record.warnings.push_back(
-            "NOTHING CROSSED THE INTERFACES that were sampled: ranks of one host talk over its loopback "
-            "interface, whatever --iface says (--iface lo samples that)");
-}
-
-void warn_of_deviation(RunRecord& record) {
-    constexpr double noteworthy = 0.2;
-    for (const InterfaceResult& result : record.interfaces)
-        for (std::size_t i = 0; i < result.predicted_ratios.size(); ++i) {
-            const collectors::BurstinessPoint& point = result.summary.curve.points[i];
-            if (!point.resolved || !result.predicted_ratios[i] || result.summary.nic_bytes == 0)
-                continue;
-            const double deviation =
-                collectors::peak_to_mean(result.summary.curve, point).estimate / *result.predicted_ratios[i] -
-                1;
-            if (std::abs(deviation) > noteworthy) {
-                record.warnings.push_back(fmt::format(
-                    "FAR FROM PREDICTION: PtM({}) of {} {} {} is {:+.0f} % off: links, queues, CPUs or other "
-                    "traffic are not what the model assumes (fair shares, no queue between hosts, no loss)",
-                    collectors::format_duration(point.window), result.summary.host, result.summary.interface,
-                    collectors::to_text(result.summary.direction), 100 * deviation));
-                return; // one says it
-            }
-        }
-}
-
 /// A file that cannot be written is said on standard error, once, and becomes one of the `unwritten`.
-void write(const RunDirectory& directory, const std::string& name, std::string_view content,
+void write(RunDirectory& directory, const std::string& name, std::string_view content,
            std::vector<std::string>& unwritten) {
     try {
         directory.write(name, content);
@@ -137,8 +96,18 @@ void write(const RunDirectory& directory, const std::string& name, std::string_v
         if (std::find(unwritten.begin(), unwritten.end(), name) != unwritten.end())
             return;
         unwritten.push_back(name);
-        fmt::print(stderr, "gradburst: {}\n", error.what());
+        collectors::print_safely(stderr, "gradburst: {}\n", error.what());
     }
+}
+
+/// What lacks a file is not complete, whatever the traffic was.
+RunRecord as_written(RunRecord record, const std::vector<std::string>& unwritten) {
+    if (!unwritten.empty() && record.status == RunStatus::complete) {
+        record.status = RunStatus::failed;
+        record.error =
+            fmt::format("the run went to its end, but could not write {}", fmt::join(unwritten, ", "));
+    }
+    return record;
 }
 
 /// "kept in run: run.json, timeline.csv, nic/", and what is not as it should be there.
@@ -148,7 +117,9 @@ std::string kept_text(const RunDirectory& directory, const std::vector<std::stri
         std::erase_if(whole, [&](const std::string& name) {
             return std::find(unwritten.begin(), unwritten.end(), name) != unwritten.end();
         }) > 0;
-    std::string text = fmt::format("kept in {}: {}\n", directory.path().string(), fmt::join(whole, ", "));
+    std::string text =
+        whole.empty() ? fmt::format("NOTHING IS KEPT in {}\n", directory.path().string())
+                      : fmt::format("kept in {}: {}\n", directory.path().string(), fmt::join(whole, ", "));
     if (!unwritten.empty())
         text += fmt::format("NOT WRITTEN: {}{}\n", fmt::join(unwritten, ", "),
                             stale_record ? "; the run.json that is there is from before the metrics" : "");
@@ -243,11 +214,11 @@ bool on_one_network(const RunRecord& record) {
     });
 }
 
-/// PtM for each standard window.
-std::vector<std::optional<double>> ratios(std::span<const collectors::Reading> readings) {
+/// PtM for each window.
+std::vector<std::optional<double>> ratios(std::span<const collectors::Reading> readings,
+                                          std::span<const nanoseconds> windows) {
     std::vector<std::optional<double>> values;
-    const collectors::BurstinessCurve curve =
-        collectors::burstiness_curve(readings, collectors::standard_windows());
+    const collectors::BurstinessCurve curve = collectors::burstiness_curve(readings, windows);
     for (const collectors::BurstinessPoint& point : curve.points)
         values.push_back(point.resolved ? std::optional(collectors::peak_to_mean(curve, point).estimate)
                                         : std::nullopt);
@@ -265,12 +236,13 @@ void add_prediction(RunRecord& record, const Workload& workload) {
         return;
     const bool one_network = on_one_network(record);
     record.predicted_iteration_seconds = 1e-9 * static_cast<double>(prediction->iteration_mean.count());
+    const std::vector<nanoseconds> windows = asked_windows(expectations_of(record));
     for (InterfaceResult& result : record.interfaces) {
         if (!result.shared_with.empty())
             continue;
         const auto readings = collectors::readings(predicted_trace(*prediction, result.ranks, one_network),
                                                    result.summary.direction);
-        result.predicted_ratios = ratios(readings);
+        result.predicted_ratios = ratios(readings, windows);
         for (const collectors::BacklogPoint& point : result.summary.backlog)
             result.predicted_backlog_bytes.push_back(collectors::max_backlog(readings, point.rate).estimate);
     }
@@ -280,7 +252,8 @@ void add_prediction(RunRecord& record, const Workload& workload) {
          record.switch_ports) // what leaves through the port is what its host receives
         if (!shared)
             port.predicted_ratios = ratios(
-                collectors::readings(predicted_trace(*prediction, port.ranks), collectors::Direction::rx));
+                collectors::readings(predicted_trace(*prediction, port.ranks), collectors::Direction::rx),
+                collectors::standard_windows());
 }
 
 } // namespace
@@ -300,7 +273,7 @@ std::optional<Prediction> predicted_alone(const RunRecord& record, const Workloa
 }
 
 std::vector<std::string> keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
-                                            const RunDirectory& directory) {
+                                            RunDirectory& directory) {
     std::vector<std::string> unwritten;
     for (const std::optional<RankReport>& report : reports)
         if (report)
@@ -320,7 +293,8 @@ void add_reports(JobResult& job) {
     record.status = end.status;
     record.error = end.error;
     for (const std::optional<RankReport>& report : reports) {
-        record.clocks.push_back(report ? report->clock : ControlPlane::ClockOffset{});
+        record.start_monotonic_ns.push_back(report ? std::optional(report->timeline.start_monotonic_ns)
+                                                   : std::nullopt);
         record.checked_elements += report ? report->checked_elements : 0;
         record.cpu.push_back(report ? rank_cpu(*report) : RankCpu{});
         if (report)
@@ -333,11 +307,12 @@ void add_reports(JobResult& job) {
     for (std::string& warning : socket_warnings(record.sockets, asked))
         record.warnings.push_back(std::move(warning));
     const int world_size = static_cast<int>(record.ranks.size());
+    const std::vector<Timeline> timelines = aligned_timelines(record, reports);
     std::vector<Timeline> answered;
     std::vector<std::size_t> missing;
     for (std::size_t rank = 0; rank < reports.size(); ++rank)
         if (reports[rank])
-            answered.push_back(reports[rank]->timeline);
+            answered.push_back(timelines[rank]);
         else
             missing.push_back(rank);
     if (!missing.empty())
@@ -360,12 +335,12 @@ void add_interfaces(JobResult& job, const std::vector<const JobResult*>& others,
     add_slow_lanes(record, traces);
     try {
         record.tcp = tcp_result(tcp_logs_of(job.reports), record.profile.run.warmup);
-        const std::vector<Timeline> timelines = timelines_of(job.reports);
-        record.interfaces =
-            interface_results(traces_of(job, others, traces), timelines, job.workload, record.statistics,
-                              record.profile.run.warmup, record.line_rate, record.warnings);
+        record.interfaces = interface_results(traces_of(job, others, traces), timelines_of(job.reports),
+                                              job.workload, record.statistics, record.profile.run.warmup,
+                                              {record.line_rate, expectations_of(record)}, record.warnings);
         record.switch_ports =
-            switch_results(switch_traces, traces.path, timelines, senders_by_host(job, others), record);
+            switch_results(switch_traces, traces.path, aligned_timelines(record, job.reports),
+                           senders_by_host(job, others), record);
         try {
             add_prediction(record, job.workload);
         } catch (const UserError& error) {
@@ -391,7 +366,7 @@ RunRecord without_metrics(RunRecord record, std::string_view why) {
 }
 
 std::vector<std::string> keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                              const RunDirectory& directory) {
+                              RunDirectory& directory) {
     std::vector<std::string> unwritten;
     write(directory, "run.json",
           run_json(without_metrics(record, "rank 0 was killed, or could not write (disk full?),")),
@@ -402,24 +377,29 @@ std::vector<std::string> keep(const RunRecord& record, const std::vector<std::op
     return unwritten;
 }
 
-int publish(const RunRecord& record, const RunDirectory& directory, std::vector<std::string> unwritten) {
-    const std::string json = run_json(record);
+Published publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten) {
     // A full disk must not take the text from the terminal.
-    write(directory, "run.json", json, unwritten);
+    record = as_written(std::move(record), unwritten);
     write(directory, "metrics.prom", prometheus_text(record), unwritten);
+    record = as_written(std::move(record), unwritten);
+    record.verdict = verdict_on(record);
+    const std::string json = run_json(record);
+    write(directory, "run.json", json, unwritten);
     if (!record.profile.run.json)
-        fmt::print("{}", in_front(record.job, result_text(record, directory.path().string()) +
-                                                  kept_text(directory, unwritten)));
+        collectors::print_safely("{}", in_front(record.job, result_text(record, directory.path().string()) +
+                                                                kept_text(directory, unwritten)));
     else if (record.job.empty())
-        fmt::print("{}", json);
+        collectors::print_safely("{}", json);
     std::fflush(stdout);
     if (!record.error.empty())
-        fmt::print(stderr, "gradburst: {}{}\n", record.job.empty() ? "" : record.job + ": ", record.error);
-    if (!unwritten.empty())
-        return our_failure;
-    return record.status == RunStatus::complete      ? success
-           : record.status == RunStatus::interrupted ? interrupted
-                                                     : our_failure;
+        collectors::print_safely(stderr, "gradburst: {}{}\n", record.job.empty() ? "" : record.job + ": ",
+                                 record.error);
+    const bool as_expected = record.verdict.result == Result::none || record.verdict.result == Result::pass;
+    const int exit_code = !unwritten.empty()                     ? our_failure
+                          : record.status == RunStatus::complete ? (as_expected ? success : not_as_expected)
+                          : record.status == RunStatus::interrupted ? interrupted
+                                                                    : our_failure;
+    return {std::move(record), exit_code};
 }
 
 } // namespace generator

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/failure.hpp"
 #include "generator/prediction.hpp"
 #include "generator/rank_report.hpp"
 #include "generator/run_directory.hpp"
@@ -48,16 +49,22 @@ RunRecord without_metrics(RunRecord record, std::string_view why);
 /// Writes the traces of hosts that do not share rank 0's files. Returns the names of what could not be
 /// written; standard error says why.
 std::vector<std::string> keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
-                                            const RunDirectory& directory);
+                                            RunDirectory& directory);
 
 /// Writes what need not be computed: timeline.csv, tcp.csv, and run.json as it shall stay if `publish` does
 /// not come to replace it. Returns what could not be written, too.
 std::vector<std::string> keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                              const RunDirectory& directory);
+                              RunDirectory& directory);
 
-/// Writes run.json and metrics.prom, prints the result (text, or run.json with --json) on standard output and
-/// errors on standard error, with the job's name in front. `unwritten` is what could not be kept. Returns the
-/// exit code.
-int publish(const RunRecord& record, const RunDirectory& directory, std::vector<std::string> unwritten);
+/// How a job ended, with the verdict on it.
+struct Published {
+    RunRecord record;
+    int exit_code = success;
+};
+
+/// Writes metrics.prom and run.json (a run that lacks another file has failed there), prints the result
+/// (text, or run.json with --json) on standard output and errors on standard error, with the job's name in
+/// front. `unwritten` is what could not be kept.
+Published publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten);
 
 } // namespace generator

@@ -19,8 +19,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array contents{"launch.json", "jobs.json", "run.json",    "timeline.csv",
-                              "tcp.csv",     "nic",       "metrics.prom"};
+constexpr std::string_view traces = "nic";
+constexpr std::array contents{"launch.json", "jobs.json",   "run.json",    "timeline.csv",
+                              "tcp.csv",     traces.data(), "metrics.prom"};
+
+void remove_contents(const fs::path& path) {
+    std::error_code error;
+    for (const char* name : contents)
+        fs::remove_all(path / name, error);
+    for (const char* name : {"report.json", "report.html"}) // they tell of the run that goes
+        fs::remove(path / name, error);
+}
 
 /// Also the jobs' folders, of which nothing else is removed.
 void remove_run(const fs::path& path) {
@@ -28,12 +37,10 @@ void remove_run(const fs::path& path) {
     if (fs::exists(path / "launch.json"))
         for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
             if (entry.is_directory(error) && fs::exists(entry.path() / "run.json", error)) {
-                for (const char* name : contents)
-                    fs::remove_all(entry.path() / name, error);
+                remove_contents(entry.path());
                 fs::remove(entry.path(), error); // if nothing else is in it
             }
-    for (const char* name : contents)
-        fs::remove_all(path / name, error);
+    remove_contents(path);
 }
 
 void require_writable(const fs::path& folder) {
@@ -79,11 +86,14 @@ RunDirectory RunDirectory::join(const fs::path& path) {
 }
 
 RunDirectory RunDirectory::of_job(const std::string& name) const {
-    fs::create_directory(path_ / name);
-    return RunDirectory(path_ / name);
+    const fs::path folder = path_ / name;
+    fs::create_directory(folder);
+    // Sampled once for all jobs; with the link a job's folder is the directory of a run like any other.
+    fs::create_directory_symlink(fs::path("..") / traces, folder / traces);
+    return RunDirectory(folder);
 }
 
-void RunDirectory::write(const std::string& name, std::string_view content) const {
+void RunDirectory::write(const std::string& name, std::string_view content) {
     const fs::path target = path_ / name;
     const fs::path beside = path_ / (name + ".new");
     const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -99,16 +109,21 @@ void RunDirectory::write(const std::string& name, std::string_view content) cons
     ::close(descriptor);
     std::error_code error;
     fs::rename(beside, target, error);
-    if (error)
-        throw std::system_error(error, "rename " + beside.string());
+    if (error) {
+        ::unlink(beside.c_str());
+        throw std::system_error(error, fmt::format("rename {} to {}", beside.string(), target.string()));
+    }
+    written_.insert(name);
 }
 
 std::vector<std::string> RunDirectory::kept() const {
     std::vector<std::string> names;
     std::error_code error;
     for (const char* name : contents)
-        if (fs::exists(path_ / name, error))
-            names.push_back(fs::is_directory(path_ / name, error) ? fmt::format("{}/", name) : name);
+        if (written_.contains(name) && fs::is_regular_file(path_ / name, error))
+            names.push_back(name);
+        else if (name == traces && fs::is_directory(path_ / name, error))
+            names.push_back(fmt::format("{}/", name));
     return names;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,14 +25,15 @@ public:
 
     /// Writes beside, then renames: whoever reads sees the old file or the new one, whole. Throws
     /// std::system_error that names the file.
-    void write(const std::string& name, std::string_view content) const;
+    void write(const std::string& name, std::string_view content);
 
-    /// The names of what is there.
+    /// The names of what this object wrote, as far as it is still there, and the folder of the traces.
     std::vector<std::string> kept() const;
 
 private:
     explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
     std::filesystem::path path_;
+    std::set<std::string> written_;
 };
 
 /// "gradburst-20240229T134501Z", for runs without --out.

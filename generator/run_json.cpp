@@ -32,7 +32,7 @@ Json gating_json(const std::vector<Gate>& gates) {
     Json json;
     json["meaning"] =
         "the rank that started the iteration's last collective of most ranks last, and how long "
-        "after the median rank; as exact as the hosts' clock offsets";
+        "after the median rank; as exact as the clock offsets of context.hosts";
     json["ranks"] = Json::array();
     for (const GatingRank& each : gating_ranks(gates)) {
         Json entry;
@@ -79,6 +79,27 @@ Json socket_json(const SocketUse& use, const SocketSettings& asked) {
     return json;
 }
 
+Json clock_json(const ClockAlignment& clock) {
+    const bool same = clock.method == ClockMethod::same_host;
+    const auto offset_json = [&](const std::optional<ClockOffset>& measured) {
+        Json json;
+        if (!measured && !same)
+            return json;
+        const ClockOffset offset = measured.value_or(ClockOffset{});
+        json["offset_seconds"] = 1e-9 * static_cast<double>(offset.offset.count());
+        json["error_seconds"] = 1e-9 * static_cast<double>(offset.error.count());
+        return json;
+    };
+    const std::optional<ClockDrift> drift = clock.drift();
+    Json json;
+    json["method"] = method_text(clock.method);
+    json["start"] = offset_json(clock.start);
+    json["end"] = offset_json(clock.end);
+    json["drift_ppm"] = drift ? Json(drift->ppm) : Json();
+    json["drift_error_ppm"] = drift ? Json(drift->error_ppm) : Json();
+    return json;
+}
+
 Json context_json(const RunRecord& record) {
     Json hosts = Json::array();
     std::map<std::string, std::size_t> known; // by network: ranks in one namespace are one host
@@ -90,11 +111,7 @@ Json context_json(const RunRecord& record) {
             host["host"] = facts.addresses.host;
             host["kernel"] = facts.kernel;
             host["cpus_online"] = facts.cpus_online;
-            if (rank < record.clocks.size()) {
-                host["clock_offset_seconds"] = 1e-9 * static_cast<double>(record.clocks[rank].offset.count());
-                host["clock_uncertainty_seconds"] =
-                    1e-9 * static_cast<double>(record.clocks[rank].uncertainty.count());
-            }
+            host["clock"] = rank < record.clocks.size() ? clock_json(record.clocks[rank]) : Json();
             host["ranks"] = Json::array();
             hosts.push_back(std::move(host));
         }
@@ -106,10 +123,16 @@ Json context_json(const RunRecord& record) {
             entry["address"] = record.endpoints[rank].address;
             entry["port"] = record.endpoints[rank].port;
         }
+        entry["start_monotonic_ns"] =
+            rank < record.start_monotonic_ns.size() ? or_null(record.start_monotonic_ns[rank]) : Json();
         hosts[place->second]["ranks"].push_back(std::move(entry));
     }
     Json context;
     context["hosts"] = std::move(hosts);
+    context["clock_meaning"] =
+        "what to add to CLOCK_MONOTONIC of the host to get that of rank 0's host, before and "
+        "after the traffic; rank 0's is ahead if positive; in between taken to lie on a line; null: not "
+        "measured";
     context["build_type"] = GRADBURST_BUILD_TYPE;
     context["mpi_library"] = record.mpi_library;
     context["transport"] = "kernel TCP";
@@ -143,7 +166,7 @@ Json tcp_json(const std::optional<TcpResult>& result) {
     Json json;
     if (!result)
         return json;
-    json["method"] = tcp_method;
+    json["method"] = tcp_method(*result);
     json["records"] = result->records;
     json["retransmitted_segments"] = or_null(result->retransmitted_segments);
     json["retransmitted_segments_in_warmup"] =
@@ -168,7 +191,7 @@ Json tcp_json(const std::optional<TcpResult>& result) {
     return json;
 }
 
-/// A counter that the kernel does not tell is left out.
+/// A counter that the kernel does not tell is left out, one that was not known to the end is null.
 Json slow_lane_json(const SlowLaneResult& result) {
     Json json;
     json["host"] = result.host;
@@ -176,7 +199,7 @@ Json slow_lane_json(const SlowLaneResult& result) {
     json["file"] = result.file;
     json["covers"] = slow_lane_covers;
     for (const collectors::SlowTotal& total : result.totals)
-        json[total.name + (total.is_level ? "_max" : "")] = total.total;
+        json[total.name + (total.is_level ? "_max" : "")] = or_null(total.total);
     return json;
 }
 
@@ -197,21 +220,7 @@ Json switch_port_json(const SwitchPortResult& port) {
     return json;
 }
 
-} // namespace
-
-std::string_view status_name(RunStatus status) {
-    switch (status) {
-    case RunStatus::complete:
-        return "complete";
-    case RunStatus::interrupted:
-        return "interrupted";
-    case RunStatus::failed:
-        break;
-    }
-    return "failed";
-}
-
-std::string run_json(const RunRecord& record) {
+Json run_document(const RunRecord& record) {
     const RunStatistics& statistics = record.statistics;
     Json json;
     json["format"] = "gradburst-run/1";
@@ -269,9 +278,39 @@ std::string run_json(const RunRecord& record) {
     json["switch_ports"] = Json::array();
     for (const SwitchPortResult& port : record.switch_ports)
         json["switch_ports"].push_back(switch_port_json(port));
-    json["verdict"]["result"] = "none";
-    json["verdict"]["reasons"] = Json::array();
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    json["verdict"] = verdict_json(record.verdict);
+    return json;
+}
+
+} // namespace
+
+std::string_view status_name(RunStatus status) {
+    switch (status) {
+    case RunStatus::complete:
+        return "complete";
+    case RunStatus::interrupted:
+        return "interrupted";
+    case RunStatus::failed:
+        break;
+    }
+    return "failed";
+}
+
+std::vector<Expectation> expectations_of(const RunRecord& record) {
+    std::vector<Expectation> expectations;
+    for (const std::string& text : record.profile.expect)
+        expectations.push_back(parse_expectation(text));
+    return expectations;
+}
+
+Verdict verdict_on(const RunRecord& record) {
+    if (record.profile.expect.empty())
+        return {};
+    return judge(expectations_of(record), run_document(record));
+}
+
+std::string run_json(const RunRecord& record) {
+    return run_document(record).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace generator

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "collectors/summary.hpp"
-#include "generator/control_plane.hpp"
+#include "generator/clock_offset.hpp"
 #include "generator/host_facts.hpp"
 #include "generator/other_traffic.hpp"
 #include "generator/run_statistics.hpp"
@@ -9,6 +9,7 @@
 #include "generator/start_at.hpp"
 #include "generator/tcp_results.hpp"
 #include "generator/transport.hpp"
+#include "generator/verdict.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -30,9 +31,12 @@ struct InterfaceResult {
     std::vector<int> ranks;      ///< whose payload crosses this interface
     nanoseconds from{0};         ///< the measured iterations, in the time of the trace
     nanoseconds to{0};
-    std::uint64_t payload_bytes = 0;      ///< in this direction over the same time as summary.nic_bytes
-    std::vector<std::string> shared_with; ///< other jobs whose traffic is in the same counter
-    OtherPayload others;                  ///< of these jobs in that time
+    std::uint64_t payload_bytes = 0;          ///< in this direction over the same time as summary.nic_bytes
+    std::uint64_t opposite_payload_bytes = 0; ///< in the other one: its acknowledgements go in this
+    std::uint64_t messages = 0;               ///< in both directions: pieces of payload that may travel alone
+    std::vector<std::string> shared_with;     ///< other jobs whose traffic is in the same counter
+    OtherPayload others;                      ///< of these jobs in that time
+    OtherPayload opposite_others;             ///< the same in the other direction
 };
 
 /// One port of a switch that could be sampled (testbed): what left through it to a host.
@@ -69,7 +73,9 @@ struct RunRecord {
     std::string mpi_library;
     std::vector<HostFacts> ranks;
     std::vector<Endpoint> endpoints;
-    std::vector<ControlPlane::ClockOffset> clocks; ///< of each rank's host against rank 0's
+    std::vector<ClockAlignment> clocks; ///< of each rank's host to that of the launch's rank 0; empty before
+                                        ///< they were compared
+    std::vector<std::optional<std::int64_t>> start_monotonic_ns; ///< of each rank, time 0 on its host's clock
     Profile profile;
     std::optional<BitRate> line_rate;
     std::string line_rate_origin; ///< "--line-rate", "eth0 reports it", "unknown"
@@ -86,7 +92,14 @@ struct RunRecord {
     std::optional<TcpResult> tcp;               ///< empty: not measured
     std::vector<SlowLaneResult> slow_lanes;     ///< of each interface whose lane could be kept
     std::vector<SwitchPortResult> switch_ports; ///< empty without a switch that could be sampled
+    Verdict verdict;                            ///< on what the profile expects
 };
+
+/// What the profile expects.
+std::vector<Expectation> expectations_of(const RunRecord& record);
+
+/// Judges what the profile expects by all else that the record says.
+Verdict verdict_on(const RunRecord& record);
 
 /// run.json, format "gradburst-run/1". Always valid JSON; what is not known is null.
 std::string run_json(const RunRecord& record);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/distribution.hpp"
 #include "generator/gating.hpp"
 #include "generator/schedule.hpp"
 #include "generator/timeline.hpp"
@@ -9,18 +10,6 @@
 #include <vector>
 
 namespace generator {
-
-/// Order statistics by the nearest-rank method.
-struct Distribution {
-    double mean = 0;
-    double p50 = 0;
-    double p95 = 0;
-    double p99 = 0;
-    double max = 0;
-};
-
-/// nullopt for no values.
-std::optional<Distribution> distribution(std::vector<double> values);
 
 /// All collectives of one kind in the measured iterations. Those of several groups of ranks count once for
 /// each.

@@ -125,6 +125,47 @@ std::string gating_text(const std::vector<Gate>& gates) {
                        fmt::join(texts, "; "));
 }
 
+/// The worst of the hosts, of those that were measured at all.
+struct ClocksOverview {
+    std::set<std::int64_t> measured; ///< when: ranks of a host share that
+    std::size_t without_end = 0;     ///< ranks
+    nanoseconds start_error{0};
+    nanoseconds end_error{0};
+    ClockDrift drift;
+    bool over_mpi = false;
+
+    void add(const ClockAlignment& clock) {
+        if (!clock.start)
+            return;
+        measured.insert(clock.start->at_ns);
+        over_mpi = over_mpi || clock.method == ClockMethod::mpi_network;
+        start_error = std::max(start_error, clock.start->error);
+        without_end += clock.end ? 0u : 1u;
+        if (clock.end)
+            end_error = std::max(end_error, clock.end->error);
+        if (const auto own = clock.drift(); own && std::abs(own->ppm) >= std::abs(drift.ppm))
+            drift = *own;
+    }
+};
+
+std::string clocks_text(const std::vector<ClockAlignment>& clocks) {
+    ClocksOverview all;
+    for (const ClockAlignment& clock : clocks)
+        all.add(clock);
+    if (clocks.empty())
+        return "";
+    if (all.measured.empty())
+        return "clocks           one host: offset 0 by construction\n";
+    return fmt::format("clocks           {} host{} against rank 0's, over {} network: offset known to {} "
+                       "before the traffic,\n                 {}\n",
+                       all.measured.size(), all.measured.size() == 1 ? "" : "s",
+                       all.over_mpi ? "MPI's" : "the data", format_duration(all.start_error),
+                       all.without_end > 0
+                           ? "not measured after it"
+                           : fmt::format("to {} after it; largest drift {:+.2f} ppm, known to {:.2f}",
+                                         format_duration(all.end_error), all.drift.ppm, all.drift.error_ppm));
+}
+
 std::string_view bus_text(Collective collective) {
     switch (collective) {
     case Collective::all_reduce:
@@ -187,6 +228,18 @@ std::string overview_text(const std::vector<InterfaceResult>& results) {
                            format_duration(windows[i].window), expected, "not resolved");
     }
     return text + "deviation: of the estimate that is farthest from its prediction\n";
+}
+
+std::string verdict_text(const Verdict& verdict) {
+    const auto name = [](Result result) {
+        return result == Result::pass ? "PASS" : result == Result::fail ? "FAIL" : "NOT MEASURED";
+    };
+    if (verdict.result == Result::none)
+        return "";
+    std::string text = fmt::format("verdict          {}\n", name(verdict.result));
+    for (const Judgement& each : verdict.judgements)
+        text += fmt::format("  {:<15}{}: {}\n", name(each.result), each.text, each.reason);
+    return text;
 }
 
 /// Two counters in full; of more, the first in full and all of them in one table.
@@ -287,6 +340,7 @@ std::string result_text(const RunRecord& record, const std::string& out) {
                        record.job.empty() ? "" : " for the job alone");
     fmt::format_to(append, "start lateness   {}\n", times(statistics.lateness_seconds));
     text += gating_text(statistics.gates);
+    text += clocks_text(record.clocks);
     text += collectives_text(statistics);
     text += bytes_text(record);
     text += verified_text(record);
@@ -303,58 +357,7 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     text += "\n";
     for (const std::string& warning : record.warnings)
         fmt::format_to(append, "WARNING: {}\n", warning);
-    return text;
-}
-
-std::string prometheus_text(const RunRecord& record) {
-    std::string text;
-    auto append = std::back_inserter(text);
-    const auto gauge = [&](std::string_view name, std::string_view help, const auto& samples) {
-        fmt::format_to(append, "# HELP gradburst_{0} {1}\n# TYPE gradburst_{0} gauge\n{2}", name, help,
-                       samples);
-    };
-    const auto escaped = [](const std::string& value) {
-        std::string result;
-        for (const char c : value)
-            result += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c == '\n' ? ' ' : c);
-        return result;
-    };
-    const std::string job =
-        fmt::format("profile=\"{}\"{}", escaped(record.profile.name),
-                    record.job.empty() ? "" : fmt::format(",job_name=\"{}\"", escaped(record.job)));
-    const RunStatistics& statistics = record.statistics;
-    gauge(
-        "run_complete", "1 if the run ended as planned",
-        fmt::format("gradburst_run_complete{{{}}} {}\n", job, record.status == RunStatus::complete ? 1 : 0));
-    if (statistics.iteration_seconds)
-        gauge("iteration_seconds", "Iteration time of the slowest rank",
-              fmt::format("gradburst_iteration_seconds{{{0},percentile=\"50\"}} {1}\n"
-                          "gradburst_iteration_seconds{{{0},percentile=\"99\"}} {2}\n",
-                          job, statistics.iteration_seconds->p50, statistics.iteration_seconds->p99));
-    std::string bandwidths;
-    for (const CollectiveStatistics& each : statistics.collectives)
-        if (each.bus_bytes_per_second)
-            bandwidths += fmt::format("gradburst_bus_bytes_per_second{{{},collective=\"{}\"}} {}\n", job,
-                                      collective_name(each.collective), *each.bus_bytes_per_second);
-    if (!bandwidths.empty())
-        gauge("bus_bytes_per_second", "Bus bandwidth of the collectives (nccl-tests)", bandwidths);
-    if (record.tcp && record.tcp->retransmitted_segments)
-        gauge("tcp_retransmitted_segments", "Sent again on the ranks' connections in the whole run",
-              fmt::format("gradburst_tcp_retransmitted_segments{{{}}} {}\n", job,
-                          *record.tcp->retransmitted_segments));
-    std::string ratios;
-    for (const InterfaceResult& result : record.interfaces)
-        for (const collectors::BurstinessPoint& point : result.summary.curve.points)
-            if (point.resolved && result.summary.nic_bytes > 0)
-                ratios += fmt::format(
-                    "gradburst_peak_to_mean_lower{{{},host=\"{}\",interface=\"{}\",direction=\"{}\","
-                    "tau_seconds=\"{}\"}} {}\n",
-                    job, escaped(result.summary.host), escaped(result.summary.interface),
-                    collectors::to_text(result.summary.direction),
-                    1e-9 * static_cast<double>(point.window.count()),
-                    collectors::peak_to_mean(result.summary.curve, point).lower);
-    if (!ratios.empty())
-        gauge("peak_to_mean_lower", "Certified lower bound of E(tau) / (tau x mean rate)", ratios);
+    text += verdict_text(record.verdict);
     return text;
 }
 

@@ -26,36 +26,40 @@ constexpr std::array<LossColumn, 8> loss_columns{{
     {"marks echoed", {"ecn_marks_echoed"}},
 }};
 
-/// nullopt if none of its counters is known.
-std::optional<std::int64_t> loss(const SlowLaneResult& result, const LossColumn& column) {
+/// What a column shows of one interface: the sum of its counters; "-" if the kernel tells none of them, "?"
+/// if one was not known to the end.
+std::string loss(const SlowLaneResult& result, const LossColumn& column) {
     std::optional<std::int64_t> sum;
     for (const std::string_view counter : column.counters)
-        if (const auto total = counter.empty() ? std::nullopt : result.total(counter))
-            sum = sum.value_or(0) + *total;
-    return sum;
+        if (const collectors::SlowTotal* total = result.total(counter)) {
+            if (!total->total)
+                return "?";
+            sum = sum.value_or(0) + *total->total;
+        }
+    return sum ? std::to_string(*sum) : "-";
 }
 
 bool lost_nothing(const SlowLaneResult& result) {
-    return std::all_of(loss_columns.begin(), loss_columns.end(),
-                       [&](const LossColumn& column) { return loss(result, column).value_or(0) == 0; });
+    return std::all_of(loss_columns.begin(), loss_columns.end(), [&](const LossColumn& column) {
+        const std::string shown = loss(result, column);
+        return shown == "0" || shown == "-";
+    });
 }
 
 std::string row_text(const SlowLaneResult& result) {
     std::string text = fmt::format("{:<10} {:<10}", result.host, result.interface);
-    for (const LossColumn& column : loss_columns) {
-        const auto total = loss(result, column);
-        text += fmt::format(" {:>{}}", total ? std::to_string(*total) : "-", column.title.size());
-    }
+    for (const LossColumn& column : loss_columns)
+        text += fmt::format(" {:>{}}", loss(result, column), column.title.size());
     return text + "\n";
 }
 
 } // namespace
 
-std::optional<std::int64_t> SlowLaneResult::total(std::string_view column) const {
+const collectors::SlowTotal* SlowLaneResult::total(std::string_view column) const {
     for (const collectors::SlowTotal& each : totals)
         if (each.name == column)
-            return each.total;
-    return std::nullopt;
+            return &each;
+    return nullptr;
 }
 
 std::string slow_lane_text(const std::vector<SlowLaneResult>& results) {
@@ -79,7 +83,7 @@ std::string slow_lane_text(const std::vector<SlowLaneResult>& results) {
         text += fmt::format("nothing on {} more\n", clean);
     return text + "drops and errors: packets; retransmits (segments), timeouts and ECN marks: all TCP of the "
                   "host's\n"
-                  "network namespace; - : the kernel does not tell\n";
+                  "network namespace; - : the kernel does not tell; ? : not known to the end\n";
 }
 
 } // namespace generator

@@ -17,8 +17,8 @@ struct SlowLaneResult {
     std::string file; ///< relative to the run directory
     std::vector<collectors::SlowTotal> totals;
 
-    /// Of that column; nullopt where the kernel does not tell.
-    std::optional<std::int64_t> total(std::string_view column) const;
+    /// Of that column; nullptr where the kernel does not tell.
+    const collectors::SlowTotal* total(std::string_view column) const;
 };
 
 /// A table for people: the interfaces of hosts that lost or repeated something, and how many did not.

@@ -16,7 +16,7 @@ using collectors::Direction;
 constexpr nanoseconds bin_length = std::chrono::milliseconds(1);
 constexpr double active_share = 0.05; ///< of the line rate; acknowledgements stay below 3 %
 
-struct Span { ///< CLOCK_MONOTONIC, the same on all hosts of a testbed
+struct Span { ///< CLOCK_MONOTONIC of rank 0's host, which sampled the switch
     std::int64_t from_ns = 0;
     std::int64_t to_ns = 0;
 };

@@ -30,7 +30,8 @@ void add_senders(std::map<std::string, std::set<std::string>>& senders, const Ru
                  const Workload& workload);
 
 /// Every port of the switch over the measured iterations: what left through it, its queue, and how many
-/// of its senders were active at the same time. Ports of hosts without ranks are left out.
+/// of its senders were active at the same time. Ports of hosts without ranks are left out. The timelines are
+/// on the clock of the host on which the switch was sampled, that of the launch's rank 0.
 std::vector<SwitchPortResult> switch_results(const std::vector<SwitchPortTrace>& traces,
                                              const std::filesystem::path& run_directory,
                                              const std::vector<Timeline>& timelines,

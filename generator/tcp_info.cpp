@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstring>
 
+#include <linux/sockios.h>
 #include <linux/tcp.h> // glibc's netinet/tcp.h ends at tcpi_total_retrans
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace generator {
@@ -62,6 +64,11 @@ TcpInfo read_tcp_info(int descriptor) noexcept {
     if (::getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, kernel.data(), &length) != 0)
         length = 0;
     return decode_tcp_info(std::span(kernel).first(length));
+}
+
+bool all_acknowledged(int descriptor) noexcept {
+    int waiting_bytes = 0; // sent or not
+    return ::ioctl(descriptor, SIOCOUTQ, &waiting_bytes) != 0 || waiting_bytes == 0;
 }
 
 TcpInfo tcp_difference(const TcpInfo& now, const TcpInfo& before) noexcept {

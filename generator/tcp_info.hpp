@@ -32,6 +32,9 @@ TcpInfo decode_tcp_info(std::span<const std::byte> filled_in) noexcept;
 /// Reads it: one system call. All is -1 when the descriptor is none of TCP.
 TcpInfo read_tcp_info(int descriptor) noexcept;
 
+/// Everything that was sent on it is acknowledged; also when the descriptor is none of TCP.
+bool all_acknowledged(int descriptor) noexcept;
+
 /// `now` with its counters as what they rose by since `before`; one that fell is unknown.
 TcpInfo tcp_difference(const TcpInfo& now, const TcpInfo& before) noexcept;
 

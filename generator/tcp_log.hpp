@@ -17,8 +17,10 @@ struct TcpRecord {
     std::uint32_t bucket = 0;
     int peer = 0;           ///< the rank that it sends to
     std::uint32_t lane = 0; ///< of the job's connections to that rank
-    /// Levels: at the end of the bucket. Counters: from the reading before it to the one before the
-    /// connection's next bucket, so that what still travels at the end of the bucket counts as the bucket's.
+    /// Levels: at the end of the bucket. Counters: from the last reading before the bucket to the last one
+    /// before the connection's next bucket. Read at the end of each bucket, late in an idle gap of 10 ms or
+    /// more behind it, and at the end of the run. What is not acknowledged by then counts as the next
+    /// bucket's; of all buckets together nothing is missing.
     TcpInfo info;
 
     bool operator==(const TcpRecord&) const = default;

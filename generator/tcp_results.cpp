@@ -45,13 +45,34 @@ std::string retransmits_text(const TcpResult& result) {
     return text;
 }
 
+/// "the whole run, warm-up included"
+std::string covered_text(const TcpResult& result) {
+    if (!result.left_out_from)
+        return "the whole run, warm-up included";
+    return fmt::format(
+        "iterations 0 to {} of all ranks, warm-up included, and later ones of those ranks whose "
+        "log had room",
+        std::int64_t{*result.left_out_from} - 1);
+}
+
 } // namespace
+
+std::string tcp_method(const TcpResult& result) {
+    return fmt::format("TCP_INFO of the connections on which the ranks send, read at the end of each bucket, "
+                       "late in an idle gap of 10 ms or more behind it, and at the end of the run; counters "
+                       "cover {}; percentiles are over buckets and connections; shares are of the time in "
+                       "which a connection had data to send, which the kernel counts in its clock ticks",
+                       covered_text(result));
+}
 
 std::optional<TcpResult> tcp_result(const std::vector<TcpLog>& logs, std::uint32_t warmup) {
     TcpResult result;
     std::optional<std::int64_t> busy, receiver_limited, send_buffer_limited;
     std::vector<double> rtts, windows;
-    for (const TcpLog& log : logs)
+    for (const TcpLog& log : logs) {
+        if (log.left_out_from)
+            result.left_out_from =
+                std::min(result.left_out_from.value_or(*log.left_out_from), *log.left_out_from);
         for (const TcpRecord& record : log.records) {
             const TcpInfo& info = record.info;
             ++result.records;
@@ -75,6 +96,7 @@ std::optional<TcpResult> tcp_result(const std::vector<TcpLog>& logs, std::uint32
                 result.min_rtt_seconds = std::min(result.min_rtt_seconds.value_or(1e300),
                                                   1e-6 * static_cast<double>(info.min_rtt_us));
         }
+    }
     if (result.records == 0)
         return std::nullopt;
     result.rtt_seconds = distribution(std::move(rtts));
@@ -97,9 +119,12 @@ std::string tcp_text(const std::optional<TcpResult>& result, bool asked_for) {
                             time_text(result->rtt_seconds->p99));
     if (result->cwnd_segments)
         text += fmt::format("cwnd p50 {:.0f} segments, ", result->cwnd_segments->p50);
-    return text + fmt::format("limited by receiver {}, by send buffer {} of the time\n",
-                              share_text(result->receiver_limited_share),
-                              share_text(result->send_buffer_limited_share));
+    text += fmt::format("limited by receiver {}, by send buffer {} of the time\n",
+                        share_text(result->receiver_limited_share),
+                        share_text(result->send_buffer_limited_share));
+    if (result->left_out_from)
+        text += fmt::format("                 of {}\n", covered_text(*result));
+    return text;
 }
 
 } // namespace generator

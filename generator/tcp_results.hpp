@@ -10,8 +10,8 @@
 
 namespace generator {
 
-/// What the ranks' own connections went through in the whole run, warm-up included. Empty where the kernel
-/// does not tell.
+/// What the ranks' own connections went through in the whole run, warm-up included, as far as their logs had
+/// room. Empty where the kernel does not tell.
 struct TcpResult {
     /// The bucket and connection that was hit hardest.
     struct Worst {
@@ -23,6 +23,7 @@ struct TcpResult {
     };
 
     std::uint64_t records = 0;
+    std::optional<std::uint32_t> left_out_from; ///< the first iteration that is not in it of all ranks
     std::optional<std::int64_t> retransmitted_segments;
     std::int64_t retransmitted_in_warmup = 0; ///< of these
     std::optional<Worst> worst;               ///< if there were any
@@ -42,11 +43,7 @@ std::optional<TcpResult> tcp_result(const std::vector<TcpLog>& logs, std::uint32
 /// Two lines for people.
 std::string tcp_text(const std::optional<TcpResult>& result, bool asked_for);
 
-inline constexpr const char* tcp_method =
-    "TCP_INFO of the connections on which the ranks send, read at the end of each bucket and late in the "
-    "idle "
-    "gap behind it; counters cover the whole run, warm-up included; percentiles are over buckets and "
-    "connections; shares are of the time in which a connection had data to send, which the kernel counts in "
-    "its clock ticks";
+/// For run.json: what was read when, and what part of the run it covers.
+std::string tcp_method(const TcpResult& result);
 
 } // namespace generator

@@ -42,6 +42,12 @@ void TcpWatch::note(std::uint32_t iteration, std::uint32_t bucket, PeerLane plac
     found->before = now;
 }
 
+bool TcpWatch::all_acknowledged() const {
+    return std::all_of(watched_.begin(), watched_.end(), [](const Watched& each) {
+        return generator::all_acknowledged(each.connection.descriptor);
+    });
+}
+
 void TcpWatch::settle() {
     if (log_.left_out_from)
         return;

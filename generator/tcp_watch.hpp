@@ -29,6 +29,9 @@ public:
     /// At the end of a bucket that sent on this connection.
     void note(std::uint32_t iteration, std::uint32_t bucket, PeerLane place);
 
+    /// Nothing is on its way any more: what is read now is all.
+    bool all_acknowledged() const;
+
     /// What the counters rose by since the last reading becomes part of each connection's last record.
     void settle();
 

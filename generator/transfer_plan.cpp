@@ -1,8 +1,13 @@
 #include "generator/transfer_plan.hpp"
 
+#include "generator/failure.hpp"
+#include "generator/saturating.hpp"
+
 #include <map>
 #include <stdexcept>
 #include <string>
+
+#include <fmt/format.h>
 
 namespace generator {
 namespace {
@@ -15,6 +20,18 @@ using TransferOf = std::vector<Indices>;
 [[noreturn]] void misfit(int from, int to, const std::string& why) {
     throw std::logic_error("plans do not fit: rank " + std::to_string(from) + " to rank " +
                            std::to_string(to) + ": " + why);
+}
+
+/// The model looks at each of them.
+void require_few_segments(const Transfer& transfer) {
+    constexpr std::uint64_t most_segments = 1 << 20;
+    if (transfer.bytes <= saturating_product(most_segments, transfer.segment_bytes))
+        return;
+    throw UserError(
+        fmt::format("a prediction would take too long: a transfer of {} B goes in segments of {} B, "
+                    "at most {} of them are possible; give smaller buckets or a larger "
+                    "collective.segment_bytes",
+                    transfer.bytes, transfer.segment_bytes, most_segments));
 }
 
 void add_sends(TransferPlan& joined, TransferOf& transfer_of, std::map<TransferConnection, Indices>& on,
@@ -33,6 +50,7 @@ void add_sends(TransferPlan& joined, TransferOf& transfer_of, std::map<TransferC
             transfer.is_signal = send.is_signal();
             transfer.segment_bytes =
                 segment_bytes ? segment_size(send.range.bytes, *segment_bytes) : send.range.bytes;
+            require_few_segments(transfer);
             Indices& before = on[{transfer.from, transfer.to, send.lane}];
             transfer.first_on_connection = before.empty();
             if (!before.empty())

@@ -114,7 +114,13 @@ TEST_CASE("sum adds up traces of one host, and of others only with the offsets o
     INFO(given.errors);
     CHECK(given.exit_code == 0);
     CHECK(contains(given.output, "clock offset -900000000 ns +- 10000 ns"));
+    const Outcome drifting = program.run(
+        {"sum", first, other, "--offset=-900ms", "--offset-end=-899.999ms", "--offset-error=9us"});
+    INFO(drifting.errors);
+    CHECK(drifting.exit_code == 0);
+    CHECK(contains(drifting.output, "clock offset -900000000 ns, at the end -899999000 ns, +- 9000 ns"));
     CHECK(program.run({"sum", first, second, other, "--offset=-900ms"}).exit_code == 2); // one for each
+    CHECK(program.run({"sum", first, second, "--offset-end=1us"}).exit_code == 2);
 }
 
 TEST_CASE("a part of the trace in which nothing was recorded is no quiet network", "[cli]") {

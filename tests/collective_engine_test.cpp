@@ -265,9 +265,10 @@ TEST_CASE("a stall names every bucket in flight", "[engine][collectives]") {
                                                      };
                                              },
                                          .before_connect = {}});
-    CHECK_THAT(results[0].error,
-               Catch::Contains("iteration 1, bucket 0 and 1: no byte moved for 0.3 s: bucket 0: to rank 1") &&
-                   Catch::Contains("; bucket 1: to rank 1") && Catch::Contains("0 of 500 bytes"));
+    CHECK_THAT(results[0].error, Catch::Contains("iteration 1, bucket 0 and 1: no byte moved for ") &&
+                                     Catch::Contains(" s: bucket 0: to rank 1") &&
+                                     Catch::Contains("; bucket 1: to rank 1") &&
+                                     Catch::Contains("0 of 500 bytes"));
 }
 
 TEST_CASE("a wrong result is found and named", "[engine][collectives]") {

@@ -53,6 +53,24 @@ TEST_CASE("a known offset moves a trace, and its uncertainty widens every window
     CHECK_THROWS_AS(sum_of(apart, Direction::tx), std::invalid_argument);
 }
 
+TEST_CASE("an offset that drifts moves each reading by its place between the first and the last", "[sum]") {
+    const Trace first = trace_of({{0, 0}, {1000, 10}, {2000, 20}, {3000, 30}, {4000, 40}}, 0);
+    // Its clock loses: at its 0, 1000, 2000, 3000 the first trace's shows 500, 1600, 2700, 3800.
+    const Trace second = trace_of({{0, 1}, {1000, 2}, {2000, 3}, {3000, 4}}, 0);
+    const std::vector<SumPart> parts{{&first}, {&second, 500ns, 0ns, 300ns}};
+    const Trace sum = sum_of(parts, Direction::tx);
+    // In common is [500, 3800]: of the first trace 1000, 2000, 3000. It gives the pace, and nearest are 500
+    // (600 away from it is 1600), 1600 and 2700.
+    REQUIRE(sum.samples.size() == 3);
+    CHECK(sum.samples[0].t_ns == 500);
+    CHECK(sum.samples[0].tx_bytes == 10 + 1);
+    CHECK(sum.samples[1].t_ns == 1600);
+    CHECK(sum.samples[1].tx_width_ns == 400);
+    CHECK(sum.samples[1].tx_bytes == 20 + 2);
+    CHECK(sum.samples[2].t_ns == 2700);
+    CHECK(sum.samples[2].tx_bytes == 30 + 3);
+}
+
 TEST_CASE("an offset that is not known at all gives no sum", "[sum]") {
     const Trace first = trace_of({{0, 1}, {1000, 2}, {2000, 3}});
     const Trace second = trace_of({{0, 10}, {1000, 20}, {2000, 30}});

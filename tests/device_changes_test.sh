@@ -79,7 +79,10 @@ ip link del va
 stop
 check "an interface that is gone at the end is told by the exit code" equal $code 1
 check "and by its name" says "reading the counters of va failed at the end"
-check "its trace is finished" sidecar gone/t.va.json complete true
+check "its trace is finished, and says since when its counters are unknown" \
+  eval 'sidecar gone/t.va.json complete true && sidecar gone/t.va.json lost_from_ns "[0-9]+" &&
+    sidecar gone/t.va.json reason "\"signal 15; interface vanished after [0-9.]+ m?s\""'
+check "that of the other is known to its end" sidecar gone/t.lo.json lost_from_ns null
 check "the other interface is not disturbed" sidecar gone/t.lo.json failed 0
 check "both can be reported" eval '"$collect" report gone/t.va.csv >output && "$collect" report gone/t.lo.csv >output'
 

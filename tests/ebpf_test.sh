@@ -126,9 +126,11 @@ behaviour() { # by the hook of $GRADBURST_EBPF_HOOK, named $1
   check "$1: and nothing else" eval '! at_hook ingress gradburst && ! at_hook egress gradburst'
   tc filter del dev va ingress && tc filter del dev va egress
   record "$1-empty" va
-  ip link set va down && ip link set va name vx && sleep 0.05 && ip link set vx name va && ip link set va up
+  ip link set va down && ip link set va name vx
+  check "$1: the sidecar has the new name when the interface is renamed" comes_true grep -q '"name": "vx"' "$1-empty/t.json"
+  ip link set vx name va && ip link set va up
   stop
-  check "$1: a recording goes on when the interface is renamed" grep -q '"failed": 0' "$1-empty/t.json"
+  check "$1: and the recording goes on" grep -q '"failed": 0' "$1-empty/t.json"
   check "$1: so does a qdisc that was empty" eval '! clean'
   tc qdisc del dev va clsact
 

@@ -56,6 +56,7 @@ complete_runs() {
   check "a smoke run succeeds" run 4 smoke --iterations 50 --out "$work/smoke"
   check "it prints its result" prints "50 finished, 49 measured"
   check "run.json is complete" json smoke/run.json 'r["status"] == "complete" and r["error"] is None'
+  check "ranks of one host have one clock, and it is said" prints "one host: offset 0 by construction"
   check "all keys are there, with their types" python3 keys.py smoke/run.json
   # a rank sends 2 x 3/4 of 1 MiB each time
   check "planned, sent and received bytes are equal" json smoke/run.json \

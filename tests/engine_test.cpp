@@ -188,7 +188,7 @@ TEST_CASE("a bucket whose bytes stand still fails with what is missing and from 
                                                      };
                                              },
                                          .before_connect = {}});
-    REQUIRE_THAT(results[0].error, Catch::Contains("no byte moved for 0.3 s") &&
+    REQUIRE_THAT(results[0].error, Catch::Contains("no byte moved for ") &&
                                        Catch::Contains("from rank 1 on localhost") &&
                                        Catch::Contains("0 of 500 bytes"));
 }

@@ -20,12 +20,12 @@ Workload ring_workload() {
 
 std::uint64_t tx(const std::vector<int>& ranks, std::uint32_t first, std::uint32_t last,
                  bool loopback = false) {
-    return crossing_bytes(ring_workload(), ranks, 4, Direction::tx, first, last, loopback);
+    return crossing(ring_workload(), ranks, 4, Direction::tx, first, last, loopback).bytes;
 }
 
 std::uint64_t rx(const std::vector<int>& ranks, std::uint32_t first, std::uint32_t last,
                  bool loopback = false) {
-    return crossing_bytes(ring_workload(), ranks, 4, Direction::rx, first, last, loopback);
+    return crossing(ring_workload(), ranks, 4, Direction::rx, first, last, loopback).bytes;
 }
 
 } // namespace
@@ -63,13 +63,13 @@ TEST_CASE("a broadcast crosses from its source on", "[interface_results]") {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
     for (int rank = 0; rank < 4; ++rank) {
-        sent += crossing_bytes(workload, {rank}, 4, Direction::tx, 0, 1, false);
-        received += crossing_bytes(workload, {rank}, 4, Direction::rx, 0, 1, false);
+        sent += crossing(workload, {rank}, 4, Direction::tx, 0, 1, false).bytes;
+        received += crossing(workload, {rank}, 4, Direction::rx, 0, 1, false).bytes;
     }
     CHECK(sent == 3'000); // three ranks get it
     CHECK(received == 3'000);
-    CHECK(crossing_bytes(workload, {0}, 4, Direction::rx, 0, 1, false) == 0);
-    CHECK(crossing_bytes(workload, {0}, 4, Direction::tx, 0, 1, false) > 0);
+    CHECK(crossing(workload, {0}, 4, Direction::rx, 0, 1, false).bytes == 0);
+    CHECK(crossing(workload, {0}, 4, Direction::tx, 0, 1, false).bytes > 0);
 }
 
 TEST_CASE("a count that does not fit the payload is warned about", "[interface_results]") {
@@ -122,4 +122,33 @@ TEST_CASE("what other jobs sent is no surprise, unless they cannot tell", "[inte
     CHECK_THAT(warning(110'000'000), Catch::Contains("BYTES ARE MISSING"));
     result.others.most_bytes.reset();
     CHECK(warning(240'000'000).empty());
+}
+
+TEST_CASE("small buckets are mostly headers and acknowledgements, which is no other traffic",
+          "[interface_results]") {
+    // 512 B in a ring of four: chunks of 128 B, six of them out and six in per iteration.
+    Workload workload = ring_workload();
+    workload.later_iterations = {{{.bytes = 512}}};
+    const Crossing out = crossing(workload, {0}, 4, Direction::tx, 1, 10'001, false);
+    CHECK(out.bytes == 10'000u * 6 * 128);
+    CHECK(out.messages == 10'000u * 6);
+    InterfaceResult result;
+    result.summary.quality.samples = 1'000;
+    result.payload_bytes = result.opposite_payload_bytes = out.bytes;
+    result.messages = 2 * out.messages;
+    result.summary.nic_bytes =
+        out.bytes + 10'000u * 12 * 70; // a header for each, an acknowledgement for each
+    CHECK(count_warning(result).empty());
+    result.summary.nic_bytes += 6'000'000;
+    CHECK(count_warning(result).starts_with("OTHER TRAFFIC"));
+}
+
+TEST_CASE("who only receives sends acknowledgements", "[interface_results]") {
+    InterfaceResult result;
+    result.summary.quality.samples = 1'000;
+    result.opposite_payload_bytes = 100'000'000;
+    result.summary.nic_bytes = 3'100'000; // 90 B for each two segments of 1448 B
+    CHECK(count_warning(result).empty());
+    result.summary.nic_bytes = 12'000'000;
+    CHECK_FALSE(count_warning(result).empty());
 }

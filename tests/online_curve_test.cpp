@@ -41,6 +41,71 @@ std::vector<Reading> random_readings(std::mt19937_64& random, std::size_t count)
     return readings;
 }
 
+/// Constant rate, where any window is nearly the largest: on an exact grid or read late, with a width or
+/// without, through pauses and counters that start anew; or as a sum has them: they overlap, and some begin
+/// at one instant.
+std::vector<Reading> steady_readings(std::mt19937_64& random, std::size_t count) {
+    const auto below = [&](std::int64_t limit) {
+        return std::uniform_int_distribution<std::int64_t>(0, limit - 1)(random);
+    };
+    const std::int64_t widest = below(3) == 0 ? 0 : below(2) == 0 ? 5 : 80;
+    const std::int64_t latest = below(3) == 0 ? 0 : below(99 - widest);
+    const std::int64_t nanoseconds_per_byte = 1 + below(9);
+    const bool interrupted = below(2) == 0;
+    const bool overlapping = below(4) == 0;
+    std::vector<Reading> readings;
+    std::int64_t pauses = 0;
+    std::int64_t start = 0; // of the counter
+    for (std::size_t i = 0; i < count; ++i) {
+        pauses += interrupted && below(500) == 0 ? below(100'000) : 0;
+        const std::int64_t traffic = static_cast<std::int64_t>(i) * 100 + below(latest + 1);
+        const std::int64_t begin = traffic + pauses;
+        const bool anew = interrupted && below(700) == 0;
+        start = anew ? traffic : start;
+        const auto bytes = static_cast<std::uint64_t>((traffic - start) / nanoseconds_per_byte);
+        if (overlapping)
+            readings.push_back({begin / 200 * 200, begin / 200 * 200 + 400, bytes, anew});
+        else
+            readings.push_back({begin, begin + below(widest + 1), bytes, anew});
+    }
+    return readings;
+}
+
+/// The estimate as the curve computes it, to the last bit, by looking for the corners anew for each window.
+double estimate_by_corners(std::span<const Reading> segment, std::int64_t window) {
+    const auto middle = [&](std::size_t i) { return segment[i].begin_ns + segment[i].end_ns; }; // doubled
+    const auto rise = [&](std::size_t from, std::size_t to) {
+        return static_cast<double>(segment[to].bytes - segment[from].bytes);
+    };
+    const auto slope_to = [&](std::size_t i) {
+        const std::int64_t elapsed = middle(i) - middle(i - 1);
+        return elapsed > 0 ? rise(i - 1, i) / static_cast<double>(elapsed) : 0;
+    };
+    const std::int64_t length = 2 * window;
+    double most = 0;
+    for (std::size_t j = 0; j < segment.size(); ++j) { // windows that end at j
+        const std::int64_t start = middle(j) - length;
+        std::size_t corner = 0;
+        while (middle(corner) < start)
+            ++corner;
+        most = std::max(most, rise(corner, j));
+        if (corner > 0 && middle(corner) != start)
+            most = std::max(most, rise(corner - 1, j) -
+                                      static_cast<double>(start - middle(corner - 1)) * slope_to(corner));
+    }
+    for (std::size_t i = 0; i < segment.size(); ++i) { // windows that begin at i
+        std::size_t next = i;
+        while (next < segment.size() && middle(next) <= middle(i) + length)
+            ++next;
+        if (next == segment.size())
+            most = std::max(most, rise(i, next - 1));
+        else
+            most = std::max(most, rise(i, next) - static_cast<double>(middle(next) - middle(i) - length) *
+                                                      slope_to(next));
+    }
+    return most;
+}
+
 /// The definitions of burstiness_curve, literally, over all pairs of readings of one segment.
 Bounds by_definition(std::span<const Reading> segment, std::int64_t window) {
     const std::size_t size = segment.size();
@@ -94,6 +159,17 @@ void require_equal(const BurstinessCurve& left, const BurstinessCurve& right) {
     }
 }
 
+Bounds most_by_definition(const std::vector<Reading>& readings, std::int64_t window) {
+    Bounds most;
+    for (const auto& segment : segments(readings)) {
+        const Bounds bounds = by_definition(segment, window);
+        most.lower = std::max(most.lower, bounds.lower);
+        most.estimate = std::max(most.estimate, bounds.estimate);
+        most.upper = std::max(most.upper, bounds.upper);
+    }
+    return most;
+}
+
 } // namespace
 
 TEST_CASE("the curve is what its definition says, for any readings", "[online]") {
@@ -102,18 +178,31 @@ TEST_CASE("the curve is what its definition says, for any readings", "[online]")
         const std::vector<Reading> readings = random_readings(random, 400);
         const BurstinessCurve curve = burstiness_curve(readings, some_windows);
         for (const BurstinessPoint& point : curve.points) {
-            Bounds most;
-            for (const auto& segment : segments(readings)) {
-                const Bounds bounds = by_definition(segment, point.window.count());
-                most.lower = std::max(most.lower, bounds.lower);
-                most.estimate = std::max(most.estimate, bounds.estimate);
-                most.upper = std::max(most.upper, bounds.upper);
-            }
+            const Bounds most = most_by_definition(readings, point.window.count());
             INFO("round " << round << ", window " << point.window.count());
             REQUIRE(point.bytes.lower == most.lower);
             REQUIRE(point.bytes.upper == most.upper);
             REQUIRE(point.bytes.estimate ==
                     Approx(std::clamp(most.estimate, most.lower, most.upper)).margin(1e-6));
+        }
+    }
+}
+
+TEST_CASE("no window of steady traffic is overlooked, to the last bit", "[online]") {
+    std::mt19937_64 random(13);
+    for (int round = 0; round < 200; ++round) {
+        const std::vector<Reading> readings =
+            round % 4 == 0 ? random_readings(random, 700) : steady_readings(random, 700);
+        const BurstinessCurve curve = burstiness_curve(readings, some_windows);
+        for (const BurstinessPoint& point : curve.points) {
+            double estimate = 0;
+            for (const auto& segment : segments(readings))
+                estimate = std::max(estimate, estimate_by_corners(segment, point.window.count()));
+            const Bounds most = most_by_definition(readings, point.window.count());
+            INFO("round " << round << ", window " << point.window.count());
+            REQUIRE(point.bytes.lower == most.lower);
+            REQUIRE(point.bytes.upper == most.upper);
+            REQUIRE(point.bytes.estimate == std::clamp(estimate, most.lower, most.upper));
         }
     }
 }

@@ -227,3 +227,34 @@ TEST_CASE("help and version of gradburst-plan are no mistakes", "[cli]") {
     const PlanProgram program;
     program.check_help_and_version("gradburst-plan");
 }
+
+namespace {
+
+std::string profile_of_one_bucket(const std::string& bytes, const std::string& iterations) {
+    return R"({"name": "one", "compute": {"time": "20ms"}, "gradients": {"bucketing": "explicit",
+              "buckets": [{"ready_after": "12ms", "bytes": )" +
+           bytes + "}]}, \"run\": {\"iterations\": " + iterations + "}}";
+}
+
+} // namespace
+
+TEST_CASE("a bucket too large to be looked at segment by segment is refused, with the limit", "[cli]") {
+    const PlanProgram program;
+    for (const char* size : {"\"16TiB\"", "9223372036854775807"}) {
+        const std::string profile = program.write("large.json", profile_of_one_bucket(size, "3"));
+        const std::string complaint = program.complaint(profile + " --ranks 4 --line-rate 100Gbit");
+        CHECK(contains(complaint, "at most 1048576 of them are possible"));
+        CHECK(contains(complaint, "collective.segment_bytes"));
+    }
+    const std::string profile = program.write("large.json", profile_of_one_bucket("\"1TiB\"", "3"));
+    CHECK(contains(program.complaint(profile + " --ranks 4 --line-rate 1kbit"), "more than 100 years"));
+}
+
+TEST_CASE("more bytes than can be counted are told as more", "[cli]") {
+    const PlanProgram program;
+    const std::string options =
+        program.write("endless.json", profile_of_one_bucket("\"100GiB\"", "4294967295")) +
+        " --ranks 4 --line-rate 100Gbit";
+    CHECK(contains(program.run(options).output, "(more than 18446744073709551615 B) by all ranks"));
+    CHECK(nlohmann::json::parse(program.run(options + " --json").output).at("run_sent_bytes").is_null());
+}

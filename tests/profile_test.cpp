@@ -91,12 +91,16 @@ TEST_CASE("a misspelt key is an error with its path and the nearest known key", 
     CHECK_THAT(
         error_of(with(R"("rnu": {})")),
         Catch::Matchers::StartsWith("test.json: /rnu: unknown key; did you mean \"run\"? known keys: "));
-    CHECK_THAT(error_of(with(R"("expect": {})")),
-               Catch::Matchers::StartsWith("test.json: /expect: unknown key; "));
+    CHECK_THAT(error_of(with(R"("verdict": {})")),
+               Catch::Matchers::StartsWith("test.json: /verdict: unknown key; "));
     CHECK_THAT(error_of(one_bucket("\"byte\": 1")),
                Catch::Matchers::StartsWith("test.json: /gradients/buckets/0/byte: unknown"));
     CHECK_THAT(error_of(with(R"("run": {"seed_ms": 1})")),
                Catch::Matchers::StartsWith("test.json: /run/seed_ms: unknown key"));
+    for (const char* field : {R"("description": "\u001b[31mred")", R"("description": "\u009b31m")"})
+        CHECK_THAT(error_of(with(field)),
+                   Catch::Matchers::StartsWith(
+                       "test.json: /description: must not hold control characters, is \"\\"));
     CHECK_THAT(error_of(with(R"("a/b~\u001b": 1)")),
                Catch::Matchers::StartsWith("test.json: /a~1b~0\\u001b: unknown key"));
 }

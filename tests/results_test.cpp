@@ -50,10 +50,10 @@ void block(const RunDirectory& directory, const std::string& name) {
 
 TEST_CASE("a complete run is kept whole and exits with 0", "[results]") {
     const tests::TemporaryFolder scratch;
-    const RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    RunDirectory directory = RunDirectory::create(scratch / "run", false);
     int exit_code = -1;
     const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
-        exit_code = publish(finished_run(), directory, keep(finished_run(), {}, directory));
+        exit_code = publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code;
     });
     CHECK(exit_code == success);
     CHECK_THAT(text, Catch::Contains("run: run.json, timeline.csv, tcp.csv, nic/, metrics.prom\n"));
@@ -64,13 +64,14 @@ TEST_CASE("a complete run is kept whole and exits with 0", "[results]") {
 TEST_CASE("a run.json that could not be replaced says why it may be there, and the text that it is old",
           "[results]") {
     const tests::TemporaryFolder scratch;
-    const RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    RunDirectory directory = RunDirectory::create(scratch / "run", false);
     const auto unwritten = keep(finished_run(), {}, directory);
     REQUIRE(unwritten.empty());
     block(directory, "run.json");
     int exit_code = -1;
-    const std::string text = printed(STDOUT_FILENO, scratch / "",
-                                     [&] { exit_code = publish(finished_run(), directory, unwritten); });
+    const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
+        exit_code = publish(finished_run(), directory, unwritten).exit_code;
+    });
     CHECK(exit_code == our_failure);
     CHECK_THAT(text, Catch::Contains(
                          "run: timeline.csv, tcp.csv, nic/, metrics.prom\n"
@@ -81,17 +82,46 @@ TEST_CASE("a run.json that could not be replaced says why it may be there, and t
 
 TEST_CASE("a file that can never be written is told once", "[results]") {
     const tests::TemporaryFolder scratch;
-    const RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    RunDirectory directory = RunDirectory::create(scratch / "run", false);
     block(directory, "run.json");
     block(directory, "timeline.csv");
     std::string text;
     const std::string errors = printed(STDERR_FILENO, scratch / "", [&] {
         text = printed(STDOUT_FILENO, scratch / "", [&] {
-            CHECK(publish(finished_run(), directory, keep(finished_run(), {}, directory)) == our_failure);
+            CHECK(publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code ==
+                  our_failure);
         });
     });
     CHECK(occurrences(errors, "run.json.new") == 1);
     CHECK(occurrences(errors, "timeline.csv.new") == 1);
     CHECK_THAT(text,
                Catch::Contains("run: tcp.csv, nic/, metrics.prom\nNOT WRITTEN: run.json, timeline.csv\n"));
+}
+
+TEST_CASE("a run that could not write one of its files has failed, in run.json too", "[results]") {
+    const tests::TemporaryFolder scratch;
+    RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    std::filesystem::create_directory(scratch / "run/tcp.csv");
+    int exit_code = -1;
+    const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
+        exit_code = publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code;
+    });
+    CHECK(exit_code == our_failure);
+    CHECK_THAT(text,
+               Catch::Contains("run: run.json, timeline.csv, nic/, metrics.prom\nNOT WRITTEN: tcp.csv\n"));
+    CHECK_THAT(tests::text_of(scratch / "run/run.json"),
+               Catch::Contains("\"status\": \"failed\"") && Catch::Contains("could not write tcp.csv"));
+    CHECK_THAT(tests::text_of(scratch / "run/metrics.prom"), Catch::Contains("run_complete{profile=\"\"} 0"));
+}
+
+TEST_CASE("a run directory that was removed keeps nothing, and that is said", "[results]") {
+    const tests::TemporaryFolder scratch;
+    RunDirectory directory = RunDirectory::create(scratch / "gone", false);
+    std::filesystem::remove_all(scratch / "gone");
+    const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
+        CHECK(publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code ==
+              our_failure);
+    });
+    CHECK_THAT(text,
+               Catch::Contains("NOTHING IS KEPT in ") && Catch::Contains("gone\nNOT WRITTEN: run.json"));
 }

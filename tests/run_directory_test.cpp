@@ -33,7 +33,7 @@ std::set<std::string> entries(const fs::path& folder) {
 
 TEST_CASE("a run directory is made with all folders above it", "[run_directory]") {
     const tests::TemporaryFolder scratch;
-    const RunDirectory directory = RunDirectory::create(scratch / "a/b/run", false);
+    RunDirectory directory = RunDirectory::create(scratch / "a/b/run", false);
     CHECK(directory.path() == scratch / "a/b/run");
     CHECK(fs::is_directory(scratch / "a/b/run/nic"));
     CHECK(directory.kept() == std::vector<std::string>{"nic/"});
@@ -72,10 +72,12 @@ TEST_CASE("a folder that holds a run is refused", "[run_directory]") {
 
 TEST_CASE("--overwrite removes the files of the old run and no others", "[run_directory]") {
     const tests::TemporaryFolder scratch;
-    const RunDirectory old = RunDirectory::create(scratch / "run", false);
+    RunDirectory old = RunDirectory::create(scratch / "run", false);
     for (const char* name : {"run.json", "timeline.csv", "tcp.csv", "metrics.prom", "nic/node.eth0.csv"})
         old.write(name, "old");
     write_text(scratch / "run/notes.txt", "mine");
+    write_text(scratch / "run/report.json", "of the old run");
+    write_text(scratch / "run/report.html", "of the old run");
     RunDirectory::create(scratch / "run", true);
     CHECK(entries(scratch / "run") == std::set<std::string>{"nic", "notes.txt"});
     CHECK(entries(scratch / "run/nic").empty());
@@ -109,7 +111,7 @@ TEST_CASE("a name that is too long is the user's to change, and named", "[run_di
 
 TEST_CASE("writing replaces a file as a whole and leaves nothing beside it", "[run_directory]") {
     const tests::TemporaryFolder scratch;
-    const RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    RunDirectory directory = RunDirectory::create(scratch / "run", false);
     directory.write("run.json", std::string(100'000, 'a'));
     std::ifstream reader(scratch / "run/run.json"); // opened before, sees the old file to its end
     directory.write("run.json", "b");
@@ -120,18 +122,39 @@ TEST_CASE("writing replaces a file as a whole and leaves nothing beside it", "[r
 
 TEST_CASE("a file that cannot be written is named, and the old one stays", "[run_directory]") {
     const tests::TemporaryFolder scratch;
-    const RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    RunDirectory directory = RunDirectory::create(scratch / "run", false);
     directory.write("run.json", "old");
     fs::create_directory(scratch / "run/run.json.new");
     CHECK(contains(message_of<std::system_error>([&] { directory.write("run.json", "new"); }), "run.json"));
     CHECK(text_of(scratch / "run/run.json") == "old");
 }
 
+TEST_CASE("a folder in the place of a file is named, kept out of the list, and nothing stays beside it",
+          "[run_directory]") {
+    const tests::TemporaryFolder scratch;
+    RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    fs::create_directory(scratch / "run/tcp.csv");
+    write_text(scratch / "run/tcp.csv/mine", "");
+    CHECK(contains(message_of<std::system_error>([&] { directory.write("tcp.csv", "x"); }), "run/tcp.csv"));
+    CHECK(entries(scratch / "run") == std::set<std::string>{"nic", "tcp.csv"});
+    CHECK(directory.kept() == std::vector<std::string>{"nic/"});
+}
+
+TEST_CASE("what another run left is not listed as kept by this one", "[run_directory]") {
+    const tests::TemporaryFolder scratch;
+    fs::create_directory(scratch / "run");
+    write_text(scratch / "run/tcp.csv", "old");
+    RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    directory.write("run.json", "{}");
+    CHECK(directory.kept() == std::vector<std::string>{"run.json", "nic/"});
+    CHECK(text_of(scratch / "run/tcp.csv") == "old");
+}
+
 TEST_CASE("a full disk is told with the file's name, and leaves no half file", "[run_directory]") {
     if (!fs::exists("/dev/full"))
         return;
     const tests::TemporaryFolder scratch;
-    const RunDirectory directory = RunDirectory::create(scratch / "run", false);
+    RunDirectory directory = RunDirectory::create(scratch / "run", false);
     directory.write("run.json", "old");
     fs::create_symlink("/dev/full", scratch / "run/run.json.new");
     const std::string message = message_of<std::system_error>([&] { directory.write("run.json", "new"); });

@@ -1,6 +1,7 @@
 #include "collectors/sampler.hpp"
 
 #include "collectors/monotonic_clock.hpp"
+#include "collectors/summary.hpp"
 #include "collectors/trace_quality.hpp"
 
 #include <cerrno>
@@ -102,7 +103,37 @@ TEST_CASE("a device that is gone at the end is told", "[sampler]") {
     CHECK(report.last_error == ENODEV);
     CHECK(report.failed > 0);
     CHECK(trace.samples.empty());
-    CHECK(trace.info.complete);
+    CHECK(trace.info.complete); // the file is
+    CHECK(trace.info.lost_from.value() < 2ms);
+    CHECK(trace.info.reason.starts_with("duration; interface vanished after "));
+}
+
+TEST_CASE("a trace whose counters were lost on the way says since when, one that got them back does not",
+          "[sampler]") {
+    const auto lost_from_fifth = [](std::uint64_t n) {
+        Counters counters = bytes(n, n);
+        counters.error = n >= 4 ? EIO : 0;
+        return counters;
+    };
+    const auto [report, trace, sampler] = record(fake(lost_from_fifth), every(5ms), 100ms);
+    REQUIRE(trace.samples.size() == 4);
+    REQUIRE(trace.info.lost_from);
+    CHECK(trace.info.lost_from->count() > trace.samples.back().t_ns);
+    CHECK(trace.info.reason.starts_with("duration; counters unreadable after "));
+    CHECK(report.loss().ends_with("Input/output error"));
+    const InterfaceSummary summary =
+        summarize(trace, Direction::rx, 1ns, 60ms, standard_windows(), {}); // not the whole trace
+    CHECK(summary.quality.failed >= static_cast<std::uint64_t>((60ms - *trace.info.lost_from) / 5ms));
+    CHECK(summary.warnings.at(0).starts_with("LOST COUNTERS: "));
+
+    const auto back = [](std::uint64_t n) {
+        Counters counters = bytes(n, n);
+        counters.error = n < 4 ? ENODEV : 0;
+        return counters;
+    };
+    const auto returned = record(fake(back), every(5ms), 100ms);
+    CHECK_FALSE(returned.trace.info.lost_from);
+    CHECK(returned.trace.info.reason == "duration");
 }
 
 TEST_CASE("a counter that falls, or a device that came back, starts a segment", "[sampler]") {

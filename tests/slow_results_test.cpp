@@ -29,7 +29,7 @@ TEST_CASE("hosts that lost something are told, the others are counted", "[slow]"
           "           -\n"
           "nothing on 2 more\n"
           "drops and errors: packets; retransmits (segments), timeouts and ECN marks: all TCP of the host's\n"
-          "network namespace; - : the kernel does not tell\n");
+          "network namespace; - : the kernel does not tell; ? : not known to the end\n");
 }
 
 TEST_CASE("a run without losses says so in a line, one without slow lanes says nothing", "[slow]") {
@@ -41,6 +41,16 @@ TEST_CASE("a run without losses says so in a line, one without slow lanes says n
 }
 
 TEST_CASE("a counter that the kernel does not tell has no total", "[slow]") {
-    CHECK(lane("a", 3, 0).total("queue_drops") == 3);
-    CHECK_FALSE(lane("a", 3, 0).total("tcp_timeouts"));
+    const SlowLaneResult result = lane("a", 3, 0);
+    REQUIRE(result.total("queue_drops"));
+    CHECK(result.total("queue_drops")->total == 3);
+    CHECK_FALSE(result.total("tcp_timeouts"));
+}
+
+TEST_CASE("an interface whose drops are not known to the end is none that lost nothing", "[slow]") {
+    SlowLaneResult vanished = lane("a", 0, 0);
+    vanished.totals[0].total.reset();
+    vanished.totals[1].total.reset(); // rx_errors: so the sum of errors is not known
+    CHECK_THAT(slow_lane_text({vanished}),
+               Catch::Contains("a          eth0              ?        -      ?           0           0"));
 }

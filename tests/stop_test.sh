@@ -3,25 +3,8 @@
 # hosts. mpirun tells the ranks of its own host at once; the other hosts hear of it from these ranks, not from mpirun.
 # stop_test.sh TESTBED GRADBURST. Exit code 77 = skipped, with a reason.
 set -uo pipefail
-PATH=$PATH:/usr/sbin:/sbin
-
-testbed=$(readlink -f "${1:?path of testbed}")
-gradburst=$(readlink -f "${2:?path of gradburst}")
 here=$(dirname "$(readlink -f "$0")")
-name=gbs$$x
-unset GRADBURST_TESTBED_NAME
-for program in mpirun python3 ip tc; do
-  command -v "$program" >/dev/null || { echo "skipped: no $program"; exit 77; }
-done
-work=$(mktemp -d)
-chmod 755 "$work"
-cd "$work" || exit 1
-trap '"$testbed" down --name "$name" >/dev/null 2>&1; rm -rf "$work"' EXIT
-"$testbed" up --name "$name" --hosts 4 --rate 1gbit >"$work/probe" 2>&1 ||
-  { echo "skipped: no testbed that stays up: $(tail -1 "$work/probe")"; exit 77; }
-
-source "$here/checks.sh"
-printed=$work/output
+source "$here/standing_testbed.sh"
 
 # In a process group of its own, as a shell does for a terminal. Sets run_pid.
 launch() { # NAME PROFILE

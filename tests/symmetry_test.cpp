@@ -29,12 +29,12 @@ LinkModel gigabit_link() {
     return link;
 }
 
-struct Predictions {
+struct Comparison {
     Prediction one_rank;
     Prediction every_rank;
 };
 
-Predictions both(const Workload& workload, int ranks) {
+Comparison both(const Workload& workload, int ranks) {
     return {predict(Profile{}, workload, ranks, gigabit_link(), 3, Execution::one_for_all),
             predict(Profile{}, workload, ranks, gigabit_link(), 3, Execution::every_rank)};
 }

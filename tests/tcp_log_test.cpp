@@ -147,6 +147,18 @@ TEST_CASE("the summary adds counters, names the worst and takes shares of the bu
           "send buffer 0.0 % of the time\n");
 }
 
+TEST_CASE("a summary of logs that were full says which part of the run it covers", "[tcp]") {
+    TcpLog full = rank_log();
+    CHECK_THAT(tcp_method(*tcp_result({full}, 0)), Catch::Contains("cover the whole run, warm-up included;"));
+    full.left_out_from = 70;
+    TcpLog fuller = full;
+    fuller.left_out_from = 60;
+    const auto result = tcp_result({full, fuller, rank_log()}, 0);
+    CHECK_THAT(tcp_method(*result),
+               Catch::Contains("cover iterations 0 to 59 of all ranks, warm-up included"));
+    CHECK_THAT(tcp_text(result, true), Catch::Contains("of iterations 0 to 59 of all ranks"));
+}
+
 TEST_CASE("what no kernel tells is unknown in the summary", "[tcp]") {
     TcpLog silent;
     silent.records = {{0, 0, 1, 0, {}}};

@@ -86,7 +86,7 @@ TEST_CASE("while it is recorded, a trace is readable and says that it is incompl
     CHECK_FALSE(killed.info.complete);
     CHECK(killed.info.start_monotonic_ns == trace.info.start_monotonic_ns);
 
-    writer.finish("signal 15", 7, 2);
+    writer.finish({"signal 15", 7, 2});
     const Trace finished = read_trace(folder / "trace.csv");
     CHECK(finished.info.complete);
     CHECK(finished.info.reason == "signal 15");
@@ -174,7 +174,7 @@ TEST_CASE("a trace has one writer at a time, whatever file it is at", "[trace]")
         CHECK(message_of([&] { write_trace(path, example()); }).find("recording") != std::string::npos);
         CHECK(read_trace(path).samples == samples); // untouched, and readable
         CHECK(read_trace(path).info.reason.find("still recording") != std::string::npos);
-        writer.finish("stopped", 0, 0);
+        writer.finish({"stopped"});
         { const TraceWriter replaced(path, {.overwrite = true}); } // it has ended
     }
     CHECK(read_trace(path).samples.empty());
@@ -254,7 +254,7 @@ TEST_CASE("a trace goes on in further files, and is read as one", "[trace][parts
         writer.append(std::span(samples).subspan(5));
         CHECK(read_trace(path).samples == samples); // as after SIGKILL
         CHECK_FALSE(writer.full());
-        writer.finish("stopped", 0, 0);
+        writer.finish({"stopped"});
         CHECK(read_trace(path).samples == samples);
         CHECK(read_trace(path).info.complete);
         CHECK(part_path(path, 2) == folder / ("trace." + extension + ".2"));

@@ -2,6 +2,7 @@
 
 #include "collectors/summary_json.hpp"
 #include "collectors/units.hpp"
+#include "generator/saturating.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -10,6 +11,11 @@ namespace tools {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+Json counted_json(std::uint64_t bytes) {
+    const auto counted = generator::if_counted(bytes);
+    return counted ? Json(*counted) : Json();
+}
 
 Json range_json(const Range& range) {
     return {{"min", range.least}, {"max", range.most}};
@@ -87,35 +93,38 @@ Json iterations_json(const PlanReport& report) {
 } // namespace
 
 std::string report_json(const PlanReport& report) {
-    const Json document{
-        {"format", "gradburst-plan/1"},
-        {"version", GRADBURST_VERSION},
-        {"profile", Json::parse(generator::effective_profile_json(report.profile))},
-        {"profile_hash", generator::profile_hash(report.profile)},
-        {"world_size", report.settings.ranks},
-        {"ranks_per_host", report.settings.ranks_per_host},
-        {"link",
-         {{"line_rate_bits_per_second", report.link.line_rate.bits_per_second},
-          {"goodput_share", report.link.goodput_share},
-          {"step_latency_seconds", collectors::in_seconds(report.link.step_latency)},
-          {"hosts_per_leaf", report.link.hosts_per_leaf},
-          {"oversubscription", report.link.oversubscription}}},
-        {"byte_scale", report.byte_scale},
-        {"first_iteration", iteration_json(report.traffic.first)},
-        {"later_iterations", iteration_json(report.traffic.later)},
-        {"iterations", iterations_json(report)},
-        {"run_sent_bytes", report.run_bytes()},
-        {"groups", groups_json(report)},
-        {"counted_ranks", report.traffic.counted_ranks},
-        {"connections_per_rank", range_json(report.traffic.connections.outgoing)},
-        {"incoming_connections_per_rank", range_json(report.traffic.connections.incoming)},
-        {"connections", report.traffic.connections.all},
-        {"listening_ports_per_host", report.ports_per_host},
-        {"memory_bytes", {{"likely", report.needs.memory.likely}, {"least", report.needs.memory.least}}},
-        {"disk_bytes", {{"likely", report.needs.disk.likely}, {"least", report.needs.disk.least}}},
-        {"burst_length_seconds", collectors::in_seconds(report.burst_length())},
-        {"bandwidth", bandwidth_json(report)},
-        {"interfaces", Json::array({collectors::summary_json(report.summary)})}};
+    const Json document{{"format", "gradburst-plan/1"},
+                        {"version", GRADBURST_VERSION},
+                        {"profile", Json::parse(generator::effective_profile_json(report.profile))},
+                        {"profile_hash", generator::profile_hash(report.profile)},
+                        {"world_size", report.settings.ranks},
+                        {"ranks_per_host", report.settings.ranks_per_host},
+                        {"link",
+                         {{"line_rate_bits_per_second", report.link.line_rate.bits_per_second},
+                          {"goodput_share", report.link.goodput_share},
+                          {"step_latency_seconds", collectors::in_seconds(report.link.step_latency)},
+                          {"hosts_per_leaf", report.link.hosts_per_leaf},
+                          {"oversubscription", report.link.oversubscription}}},
+                        {"byte_scale", report.byte_scale},
+                        {"first_iteration", iteration_json(report.traffic.first)},
+                        {"later_iterations", iteration_json(report.traffic.later)},
+                        {"iterations", iterations_json(report)},
+                        {"run_sent_bytes", counted_json(report.run_bytes())},
+                        {"groups", groups_json(report)},
+                        {"counted_ranks", report.traffic.counted_ranks},
+                        {"connections_per_rank", range_json(report.traffic.connections.outgoing)},
+                        {"incoming_connections_per_rank", range_json(report.traffic.connections.incoming)},
+                        {"connections", report.traffic.connections.all},
+                        {"listening_ports_per_host", report.ports_per_host},
+                        {"memory_bytes",
+                         {{"likely", counted_json(report.needs.memory.likely)},
+                          {"least", counted_json(report.needs.memory.least)}}},
+                        {"disk_bytes",
+                         {{"likely", counted_json(report.needs.disk.likely)},
+                          {"least", counted_json(report.needs.disk.least)}}},
+                        {"burst_length_seconds", collectors::in_seconds(report.burst_length())},
+                        {"bandwidth", bandwidth_json(report)},
+                        {"interfaces", Json::array({collectors::summary_json(report.summary)})}};
     return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

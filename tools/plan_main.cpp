@@ -1,3 +1,4 @@
+#include "collectors/printable.hpp"
 #include "collectors/trace_file.hpp"
 #include "generator/field_options.hpp"
 #include "generator/free_space.hpp"
@@ -107,7 +108,7 @@ int run(int argument_count, char** arguments) {
                 "Rate of each NIC, e.g. 100Gbit; required unless the profile sets network.line_rate");
     add_traffic_options(fields);
     if (const auto text = parse_or_show(app, argument_count, arguments)) {
-        fmt::print("{}", *text);
+        collectors::print_safely("{}", *text);
         return 0;
     }
     complete_settings(options);
@@ -118,7 +119,8 @@ int run(int argument_count, char** arguments) {
     if (!options.trace_path.empty())
         collectors::write_trace(options.trace_path, report.trace);
     const FreeSpace free{free_memory(), free_disk(profile.run.out.empty() ? "." : profile.run.out)};
-    fmt::print("{}", options.json ? tools::report_json(report) : tools::report_text(report, free));
+    collectors::print_safely("{}",
+                             options.json ? tools::report_json(report) : tools::report_text(report, free));
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "collectors/units.hpp"
 #include "generator/bus_bandwidth.hpp"
 #include "generator/profile_ranks.hpp"
+#include "generator/saturating.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -133,7 +134,8 @@ double BandwidthEstimate::bus_bytes_per_second() const {
 }
 
 std::uint64_t PlanReport::run_bytes() const {
-    return traffic.first.all_sent_bytes + std::uint64_t{iterations - 1} * traffic.later.all_sent_bytes;
+    return saturating_sum(traffic.first.all_sent_bytes,
+                          saturating_product(iterations - 1, traffic.later.all_sent_bytes));
 }
 
 nanoseconds PlanReport::burst_length() const {

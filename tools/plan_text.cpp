@@ -1,5 +1,6 @@
 #include "generator/bus_bandwidth.hpp"
 #include "generator/collective_text.hpp"
+#include "generator/saturating.hpp"
 #include "tools/plan_report.hpp"
 
 #include <algorithm>
@@ -112,8 +113,8 @@ void add_run(Text& text, const PlanReport& report, const generator::FreeSpace& f
     line(text, "\nrun");
     line(text, "  {:<20}{}{}", "iterations", report.iterations,
          report.iterations_estimated ? " (duration / predicted iteration time)" : "");
-    line(text, "  {:<20}{} ({} B) by all ranks (payload, counted in the plans)", "sent",
-         format_bytes(static_cast<double>(report.run_bytes())), report.run_bytes());
+    line(text, "  {:<20}{} ({}) by all ranks (payload, counted in the plans)", "sent",
+         generator::size_text(report.run_bytes()), generator::bytes_in_full(report.run_bytes()));
     const ConnectionCount& connections = report.traffic.connections;
     line(text, "  {:<20}{} per rank, {} come in; {} in all, each carries payload one way",
          "connections opened", count_text(connections.outgoing), count_text(connections.incoming),
@@ -124,9 +125,9 @@ void add_run(Text& text, const PlanReport& report, const generator::FreeSpace& f
     line(text, "  {:<20}{} per host, one per rank{}", "listening ports", report.ports_per_host,
          report.profile.network.ports.first == 0 ? ", chosen by the kernel (network.ports)" : "");
     line(text, "  {:<20}about {} on a host, beside the programs themselves", "memory",
-         format_bytes(static_cast<double>(report.needs.memory.likely)));
+         generator::size_text(report.needs.memory.likely));
     line(text, "  {:<20}about {} in the run directory: NIC traces and timeline", "disk",
-         format_bytes(static_cast<double>(report.needs.disk.likely)));
+         generator::size_text(report.needs.disk.likely));
     for (const std::string& warning : space_warnings(report.needs, free))
         line(text, "  WARNING: on a host like this one: {}", warning);
 }

@@ -1,6 +1,7 @@
 #include "tools/plan_traffic.hpp"
 
 #include "generator/peers.hpp"
+#include "generator/saturating.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,10 +44,10 @@ Range range_of(const std::vector<std::uint64_t>& values) {
 
 /// Of all ranks: the sum, or as many times what each of the counted ones has on average.
 std::uint64_t sum_of(const std::vector<std::uint64_t>& values, int ranks) {
-    const std::uint64_t sum = std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+    const std::uint64_t sum = std::accumulate(values.begin(), values.end(), std::uint64_t{0}, saturating_sum);
     return values.size() == static_cast<std::size_t>(ranks)
                ? sum
-               : sum / values.size() * static_cast<std::uint64_t>(ranks);
+               : saturating_product(sum / values.size(), static_cast<std::uint64_t>(ranks));
 }
 
 /// Without what differs between ranks and iterations.
@@ -106,7 +107,7 @@ Traffic count_traffic(const Profile& profile, const Workload& workload, int rank
         const auto total = [&by_kind](const std::vector<WorkloadBucket>& buckets) {
             Sent sum;
             for (const WorkloadBucket& bucket : buckets) {
-                sum.bytes += by_kind[bucket].bytes;
+                sum.bytes = saturating_sum(sum.bytes, by_kind[bucket].bytes);
                 sum.transfers += by_kind[bucket].transfers;
             }
             return sum;

@@ -1,3 +1,4 @@
+#include "collectors/printable.hpp"
 #include "generator/field_options.hpp"
 #include "generator/profile_ranks.hpp"
 #include "tools/profile_check.hpp"
@@ -78,8 +79,8 @@ int list(const Options& options) {
     std::vector<tools::ProfileSummary> summaries;
     for (const ProfileListing& listing : list_profiles(profile_folders()))
         summaries.push_back(tools::summarize(listing));
-    fmt::print("{}",
-               options.json ? tools::list_json(summaries) : tools::list_text(summaries, width_of(options)));
+    collectors::print_safely("{}", options.json ? tools::list_json(summaries)
+                                                : tools::list_text(summaries, width_of(options)));
     return 0;
 }
 
@@ -90,8 +91,8 @@ int show(const Options& options) {
     settings.ascii = options.ascii || !locale_is_utf8();
     if (options.all)
         settings.most_lines = ~std::size_t{0};
-    fmt::print("{}", options.json ? tools::show_json(profile, options.moment)
-                                  : tools::show_text(profile, options.moment, settings));
+    collectors::print_safely("{}", options.json ? tools::show_json(profile, options.moment)
+                                                : tools::show_text(profile, options.moment, settings));
     return 0;
 }
 
@@ -109,9 +110,9 @@ int check(const Options& options) {
             found.push_back(error.what());
         }
         for (const std::string& mistake : found)
-            fmt::print("{}\n", mistake);
+            collectors::print_safely("{}\n", mistake);
         if (found.empty())
-            fmt::print("{}: good\n", file);
+            collectors::print_safely("{}: good\n", file);
         else
             exit_code = 2;
     }
@@ -119,7 +120,7 @@ int check(const Options& options) {
 }
 
 int diff(const Options& options) {
-    fmt::print("{}", tools::difference_text(parsed(options.profile), parsed(options.other)));
+    collectors::print_safely("{}", tools::difference_text(parsed(options.profile), parsed(options.other)));
     return 0;
 }
 
@@ -169,7 +170,7 @@ int run(int argument_count, char** arguments) {
     fields.text("--line-rate RATE", "/network/line_rate", "Rate of the links, which scales the bytes");
     add_traffic_options(fields);
     if (const auto text = parse_or_show(app, argument_count, arguments)) {
-        fmt::print("{}", *text);
+        collectors::print_safely("{}", *text);
         return 0;
     }
     options.overrides = fields.overrides();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectors/printable.hpp"
 #include "generator/failure.hpp"
 
 #include <exception>
@@ -16,10 +17,10 @@ inline int run_program(const std::string& name, const std::function<int()>& run)
     try {
         return run();
     } catch (const generator::UserError& error) {
-        fmt::print(stderr, "{}: {}\n", name, error.what());
+        collectors::print_safely(stderr, "{}: {}\n", name, error.what());
         return 2;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "{}: {}\n", name, error.what());
+        collectors::print_safely(stderr, "{}: {}\n", name, error.what());
         return 1;
     }
 }

@@ -22,6 +22,17 @@ using std::chrono::nanoseconds;
 
 constexpr std::int64_t interval_ns = 100'000;
 
+/// Corners of a line, as in a prediction: bytes at a constant rate, each 100 us to the nanosecond.
+std::vector<Reading> make_corners(std::size_t count) {
+    std::vector<Reading> readings;
+    readings.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int64_t instant = static_cast<std::int64_t>(i) * interval_ns;
+        readings.push_back({instant, instant, static_cast<std::uint64_t>(instant / 8), false});
+    }
+    return readings;
+}
+
 /// Read each 100 us, late by 5 us on average, within 1.7 to 1.9 us. `bytes_in(from, to)` passed in that time.
 std::vector<Reading> make_readings(std::size_t count, std::mt19937_64& random,
                                    const std::function<std::uint64_t(std::int64_t, std::int64_t)>& bytes_in) {
@@ -57,10 +68,13 @@ std::vector<Traffic> make_traffic(std::size_t count) {
                            })},
             {"random: a 64 kB step in each fifth reading",
              make_readings(count, random, [&](std::int64_t, std::int64_t) { return packets(); })},
-            {"constant rate: every window is nearly the largest (worst case)",
-             make_readings(count, random, [](std::int64_t from, std::int64_t to) {
-                 return static_cast<std::uint64_t>(to / 8 - from / 8);
-             })}};
+            {"constant rate: every window is nearly the largest",
+             make_readings(count, random,
+                           [](std::int64_t from, std::int64_t to) {
+                               return static_cast<std::uint64_t>(to / 8 - from / 8);
+                           })},
+            {"constant rate on an exact grid: every window is as large as the next (worst case)",
+             make_corners(count)}};
 }
 
 double median_seconds(int rounds, const std::function<void()>& work) {

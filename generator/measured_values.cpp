@@ -1,0 +1,284 @@
+#include "generator/measured_values.hpp"
+
+#include "collectors/summary.hpp"
+#include "generator/verdict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace generator {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using collectors::format_duration;
+
+/// nullptr if the path leads nowhere or to null.
+const Json* find_at(const Json& document, const std::string& path) {
+    const Json::json_pointer pointer(path);
+    if (!document.contains(pointer) || document.at(pointer).is_null())
+        return nullptr;
+    return &document.at(pointer);
+}
+
+std::optional<double> number_at(const Json& document, const std::string& path) {
+    const Json* const value = find_at(document, path);
+    return value != nullptr && value->is_number() ? std::optional(value->get<double>()) : std::nullopt;
+}
+
+std::string text_at(const Json& document, const std::string& path) {
+    const Json* const value = find_at(document, path);
+    return value != nullptr && value->is_string() ? value->get<std::string>() : "";
+}
+
+const Json& list_at(const Json& document, const std::string& path) {
+    static const Json empty = Json::array();
+    const Json* const value = find_at(document, path);
+    return value != nullptr && value->is_array() ? *value : empty;
+}
+
+std::chrono::nanoseconds from_seconds(double seconds) {
+    return std::chrono::nanoseconds(std::llround(1e9 * seconds));
+}
+
+MeasuredValue exactly(std::optional<double> value, const std::string& absent) {
+    return {.lower = value, .estimate = value, .upper = value, .problem = value ? "" : absent};
+}
+
+MeasuredValue unusable(std::string reason) {
+    return {.problem = std::move(reason)};
+}
+
+/// Why times of this run tell nothing about the network; empty if they do.
+std::string saturated_cpu(const Json& run) {
+    std::map<int, double> shares;
+    const Json& cpu = list_at(run, "/cpu_share_of_a_core");
+    for (std::size_t rank = 0; rank < cpu.size(); ++rank) {
+        const double own = number_at(cpu[rank], "/rank").value_or(0);
+        if (own > most_cpu_share)
+            return fmt::format("rank {} used {:.0f} % of a core: it may have waited for CPU time", rank,
+                               100 * own);
+        shares[static_cast<int>(rank)] = own + number_at(cpu[rank], "/sampler").value_or(0);
+    }
+    for (const Json& host : list_at(run, "/context/hosts")) {
+        double sum = 0;
+        for (const Json& rank : list_at(host, "/ranks"))
+            sum += shares[static_cast<int>(number_at(rank, "/rank").value_or(-1))];
+        const double cpus = number_at(host, "/cpus_online").value_or(0);
+        if (cpus > 0 && sum > most_cpu_share * cpus)
+            return fmt::format("the ranks of {} used {:.0f} % of its {:.0f} CPUs", text_at(host, "/host"),
+                               100 * sum / cpus, cpus);
+    }
+    return "";
+}
+
+std::string place_of(const Json& interface) {
+    return text_at(interface, "/host") + "." + text_at(interface, "/interface");
+}
+
+/// Why the trace tells too little; empty if it tells enough. `window`: 0 for what is no window's.
+std::string trace_problem(const Json& interface, std::chrono::nanoseconds window) {
+    const double samples = number_at(interface, "/samples").value_or(0);
+    const double missed = number_at(interface, "/missed").value_or(0);
+    if (samples < 2)
+        return fmt::format("the trace holds {:.0f} samples", samples);
+    if (missed / (samples + missed) > most_missed_share)
+        return fmt::format("the sampler missed {:.2g} % of its ticks, more than {:.0f} %",
+                           100 * missed / (samples + missed), 100 * most_missed_share);
+    const double gap = number_at(interface, "/longest_gap_seconds").value_or(0);
+    if (window.count() > 0 && from_seconds(gap) > window)
+        return fmt::format("the trace has a gap of {}", format_duration(from_seconds(gap)));
+    const double span = number_at(interface, "/span_seconds").value_or(0);
+    const double total = number_at(interface, "/total_gap_seconds").value_or(0);
+    if (window.count() == 0 && total > most_gap_share * span)
+        return fmt::format("gaps of {} in all are more than {:.0f} % of the trace",
+                           format_duration(from_seconds(total)), 100 * most_gap_share);
+    if (number_at(interface, "/sampler_cpu_share").value_or(0) > most_cpu_share)
+        return "the sampler had no CPU time left";
+    return "";
+}
+
+MeasuredValue window_value(const Expectation& expectation, const Json& interface) {
+    const bool is_ratio = expectation.quantity.name == "ptm";
+    const std::string key = is_ratio ? "/ptm_" : "/e_";
+    const std::string end = is_ratio ? "" : "_bytes";
+    std::string known;
+    for (const Json& point : list_at(interface, "/burstiness")) {
+        const auto tau = from_seconds(number_at(point, "/tau_seconds").value_or(0));
+        known += (known.empty() ? "" : ", ") + format_duration(tau);
+        if (tau != expectation.window)
+            continue;
+        MeasuredValue value{.lower = number_at(point, key + "lower" + end),
+                            .estimate = number_at(point, key + "estimate" + end),
+                            .upper = number_at(point, key + "upper" + end),
+                            .predicted = is_ratio ? number_at(point, "/ptm_predicted") : std::nullopt};
+        if (!value.lower || !value.upper)
+            value.problem = fmt::format(
+                "{} is not resolved there; the trace resolves windows from {} on, up to its length of {}",
+                format_duration(tau),
+                format_duration(from_seconds(number_at(interface, "/resolved_from_seconds").value_or(0))),
+                format_duration(from_seconds(number_at(interface, "/span_seconds").value_or(0))));
+        else
+            value.problem = trace_problem(interface, tau);
+        return value;
+    }
+    return unusable(
+        fmt::format("no window of {} was computed, only {}", format_duration(expectation.window), known));
+}
+
+MeasuredValue backlog_value(const Expectation& expectation, const Json& interface) {
+    std::string known;
+    for (const Json& point : list_at(interface, "/backlog")) {
+        const double rate = number_at(point, "/rate_bits_per_second").value_or(0);
+        known += (known.empty() ? "" : ", ") + collectors::format_bit_rate(rate);
+        if (std::llround(rate) != static_cast<long long>(expectation.rate.bits_per_second))
+            continue;
+        MeasuredValue value{.lower = number_at(point, "/lower_bytes"),
+                            .estimate = number_at(point, "/estimate_bytes"),
+                            .upper = number_at(point, "/estimate_bytes"), // no upper bound is computed
+                            .predicted = number_at(point, "/predicted_bytes")};
+        value.problem = value.lower ? trace_problem(interface, {}) : "nothing was counted there";
+        return value;
+    }
+    return unusable(
+        fmt::format("no backlog for {} was computed, only for {}",
+                    collectors::format_bit_rate(static_cast<double>(expectation.rate.bits_per_second)),
+                    known.empty() ? "none" : known));
+}
+
+MeasuredValue interface_value(const Expectation& expectation, const Json& interface) {
+    const std::string& name = expectation.quantity.name;
+    if (expectation.quantity.argument == QuantityArgument::window)
+        return window_value(expectation, interface);
+    if (expectation.quantity.argument == QuantityArgument::rate)
+        return backlog_value(expectation, interface);
+    if (name == "gaps")
+        return exactly(number_at(interface, "/gaps"), "it is not known");
+    if (name == "longest_gap")
+        return exactly(number_at(interface, "/longest_gap_seconds"), "it is not known");
+    const double samples = number_at(interface, "/samples").value_or(0);
+    const double missed = number_at(interface, "/missed").value_or(0);
+    if (name == "missed_share")
+        return exactly(samples + missed > 0 ? std::optional(missed / (samples + missed)) : std::nullopt,
+                       "the trace is empty");
+    MeasuredValue value = exactly(number_at(interface, "/mean_bits_per_second"), "it is not known");
+    for (std::optional<double>* bits : {&value.lower, &value.estimate, &value.upper})
+        if (*bits)
+            **bits /= 8;
+    if (value.problem.empty())
+        value.problem = trace_problem(interface, {});
+    return value;
+}
+
+std::vector<MeasuredValue> interface_values(const Expectation& expectation, const Json& run) {
+    std::vector<MeasuredValue> values;
+    std::string known;
+    for (const Json& interface : list_at(run, "/interfaces")) {
+        const std::string direction = text_at(interface, "/direction");
+        const std::string place = place_of(interface);
+        known += fmt::format("{}{}", known.empty() ? "" : ", ", place);
+        if (!expectation.interface.empty() && place != expectation.interface)
+            continue;
+        if (expectation.direction && direction != collectors::to_text(*expectation.direction))
+            continue;
+        values.push_back(interface_value(expectation, interface));
+        values.back().where = place + " " + direction;
+    }
+    if (values.empty())
+        values.push_back(unusable(known.empty()
+                                      ? "no interface was measured"
+                                      : fmt::format("no such interface was measured, only {}", known)));
+    return values;
+}
+
+/// Packets, of everything that counts them.
+std::optional<double> all_drops(const Json& run) {
+    std::optional<double> sum;
+    const auto add = [&](const Json& from, const std::string& path) {
+        if (const auto value = number_at(from, path))
+            sum = sum.value_or(0) + *value;
+    };
+    for (const Json& lane : list_at(run, "/slow_lane"))
+        for (const char* const path : {"/rx_drops", "/tx_drops", "/queue_drops"})
+            add(lane, path);
+    for (const Json& port : list_at(run, "/switch_ports"))
+        add(port, "/drops");
+    return sum;
+}
+
+std::optional<double> most_switch_backlog(const Json& run) {
+    std::optional<double> most;
+    for (const Json& port : list_at(run, "/switch_ports"))
+        if (const auto value = number_at(port, "/max_backlog_bytes"))
+            most = std::max(most.value_or(0), *value);
+    return most;
+}
+
+/// iteration_p99 -> /iterations/seconds/p99
+MeasuredValue distribution_value(const Expectation& expectation, const Json& run) {
+    const std::string& name = expectation.quantity.name;
+    const std::size_t bar = name.rfind('_');
+    const std::string family = name.substr(0, bar);
+    const std::string statistic = "/" + name.substr(bar + 1);
+    if (family == "lateness")
+        return exactly(number_at(run, "/bucket_start_lateness_seconds" + statistic),
+                       "no bucket was measured");
+    if (family == "rtt")
+        return exactly(number_at(run, "/tcp/rtt_seconds" + statistic),
+                       "connections were not asked (tcp.csv)");
+    if (family == "bucket") {
+        for (const Json& each : list_at(run, "/collectives"))
+            if (text_at(each, "/collective") == expectation.collective)
+                return exactly(number_at(each, "/seconds" + statistic), "no bucket was measured");
+        return unusable(fmt::format("no {} was measured", expectation.collective));
+    }
+    MeasuredValue value =
+        exactly(number_at(run, "/iterations/seconds" + statistic), "no iteration was measured");
+    value.predicted = number_at(run, "/iterations/predicted_seconds");
+    return value;
+}
+
+MeasuredValue run_value(const Expectation& expectation, const Json& run) {
+    const std::string& name = expectation.quantity.name;
+    if (name == "algorithm_bandwidth" || name == "bus_bandwidth")
+        return exactly(
+            number_at(run, fmt::format("/bandwidth/{}_bytes_per_second", name.substr(0, name.find('_')))),
+            "no all-reduce was measured");
+    if (name == "retransmits")
+        return exactly(number_at(run, "/tcp/retransmitted_segments"), "connections were not asked (tcp.csv)");
+    if (name == "ecn_marks")
+        return exactly(number_at(run, "/tcp/ecn_marked_segments"), "connections were not asked (tcp.csv)");
+    if (name == "drops")
+        return exactly(all_drops(run), "no counter of drops was read");
+    if (name == "switch_backlog")
+        return exactly(most_switch_backlog(run), "no switch port was sampled");
+    if (name == "iterations")
+        return exactly(number_at(run, "/iterations/count"), "it is not known");
+    if (name == "sent_bytes" || name == "received_bytes")
+        return exactly(number_at(run, "/bytes/" + name.substr(0, name.find('_'))), "it is not known");
+    return distribution_value(expectation, run);
+}
+
+} // namespace
+
+std::vector<MeasuredValue> measured_values(const Expectation& expectation, const Json& run) {
+    const std::string status = text_at(run, "/status");
+    if (!status.empty() && status != "complete")
+        return {unusable(fmt::format("the run is {}", status))};
+    std::vector<MeasuredValue> values;
+    if (expectation.quantity.of_interfaces)
+        values = interface_values(expectation, run);
+    else
+        values.push_back(run_value(expectation, run));
+    if (const std::string saturated = saturated_cpu(run);
+        expectation.quantity.needs_cpu && !saturated.empty())
+        for (MeasuredValue& value : values)
+            if (value.problem.empty())
+                value.problem = saturated;
+    return values;
+}
+
+} // namespace generator

@@ -1,0 +1,169 @@
+#include "tools/report_charts.hpp"
+#include "tools/report_figure.hpp"
+#include "tools/report_files.hpp"
+#include "tools/report_html.hpp"
+#include "tools/report_input.hpp"
+#include "tools/report_json.hpp"
+#include "tools/report_junit.hpp"
+#include "tools/report_text.hpp"
+#include "tools/run_program.hpp"
+
+#include "generator/field_options.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using generator::UserError;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* description =
+    "gradburst-report - what runs and traces say: tables, report.json, comparison, verdict\n\n"
+    "It reads run directories of gradburst and traces of gradburst-collect. It needs no network and no MPI.";
+
+constexpr const char* examples =
+    "Examples:\n"
+    "  gradburst-report run/\n"
+    "  gradburst-report run/ --expect 'ptm(5ms) >= 60' --expect 'iteration_p99 <= 1.1*predicted'\n"
+    "  gradburst-report --baseline before/ after/\n"
+    "  gradburst-report trace.csv --figure ptm.svg\n\n"
+    "Exit codes: 0 done; 1 something failed; 2 a mistake in the command line or in an input; 3 an "
+    "expectation was "
+    "not met,\n"
+    "or could not be judged. The manual page is gradburst-report(1).";
+
+struct Options {
+    std::vector<std::string> inputs;
+    std::string baseline;
+    std::vector<std::string> expectations;
+    std::string junit;
+    std::vector<std::string> figures;
+    std::string out;
+    bool json = false;
+    bool overwrite = false;
+};
+
+void add_options(CLI::App& app, Options& options) {
+    app.add_option("run", options.inputs, "Run directories, or traces of gradburst-collect")->required();
+    app.add_option("--baseline", options.baseline, "Compare the one run with this one");
+    app.add_option("--expect", options.expectations,
+                   "What must hold, e.g. 'ptm(5ms) >= 60'; may be repeated; beside what the profile expects")
+        ->type_name("'QUANTITY OP LIMIT'")
+        ->allow_extra_args(false);
+    app.add_option("--junit", options.junit, "Also write the verdict as JUnit XML")->type_name("FILE");
+    app.add_option("--figure", options.figures,
+                   "Also draw ptm, e, backlog, rate or iteration, with gnuplot: ptm.svg, rate.png, e.pdf; "
+                   "may be repeated")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    app.add_option("--out", options.out,
+                   "Folder for report.json and report.html; default: the run's, or the current one for "
+                   "traces and several runs")
+        ->type_name("FOLDER");
+    app.add_flag("--json", options.json, "Print report.json instead of tables, and write no file for it");
+    app.add_flag("--overwrite", options.overwrite, "Replace files there that gradburst-report did not write");
+}
+
+std::vector<tools::ReportInput> read_inputs(const Options& options) {
+    std::vector<tools::ReportInput> inputs;
+    if (!options.baseline.empty()) {
+        if (options.inputs.size() != 1)
+            throw UserError(
+                fmt::format("--baseline: is compared with one run, not with {}", options.inputs.size()));
+        inputs.push_back(tools::read_input(options.baseline));
+    }
+    for (const std::string& path : options.inputs)
+        inputs.push_back(tools::read_input(path));
+    return inputs;
+}
+
+tools::ReportSettings settings_of(const Options& options) {
+    tools::ReportSettings settings;
+    for (const std::string& text : options.expectations)
+        try {
+            settings.expectations.push_back(generator::parse_expectation(text));
+        } catch (const std::invalid_argument& error) {
+            throw UserError(fmt::format("--expect {}", error.what()));
+        }
+    settings.first_is_baseline = !options.baseline.empty();
+    settings.created_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
+    return settings;
+}
+
+fs::path folder_of(const Options& options, const std::vector<tools::ReportInput>& inputs) {
+    if (!options.out.empty())
+        return options.out;
+    return inputs.size() == 1 && inputs[0].kind == tools::ReportInput::Kind::run ? inputs[0].path
+                                                                                 : fs::path(".");
+}
+
+/// Writes what was asked for; returns the names.
+std::vector<fs::path> write_files(const Options& options, const std::vector<tools::ReportInput>& inputs,
+                                  const Json& report) {
+    std::vector<fs::path> written;
+    if (!options.json) {
+        const fs::path folder = folder_of(options, inputs);
+        fs::create_directories(folder);
+        for (const char* const name : {"report.json", "report.html"})
+            tools::require_ours(folder / name, options.overwrite);
+        tools::replace_file(folder / "report.json",
+                            report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+        tools::replace_file(folder / "report.html", tools::report_html(report, tools::charts_json(inputs),
+                                                                       tools::report_text(report)));
+        written.push_back(folder / "report.json");
+        written.push_back(folder / "report.html");
+    }
+    if (!options.junit.empty()) {
+        tools::replace_file(options.junit, tools::junit_xml(report));
+        written.push_back(options.junit);
+    }
+    for (const std::string& figure : options.figures) {
+        tools::draw_figure(figure, report, inputs);
+        written.push_back(figure);
+    }
+    return written;
+}
+
+int exit_code(const Json& report) {
+    const std::string result = report["verdict"]["result"];
+    return result == "fail" || result == "not_measured" ? generator::not_as_expected : generator::success;
+}
+
+int run(int argument_count, char** arguments) {
+    CLI::App app{description};
+    app.name("gradburst-report");
+    app.footer(examples);
+    app.set_version_flag("--version", "gradburst-report " GRADBURST_VERSION " (" GRADBURST_BUILD_TYPE ")");
+    Options options;
+    add_options(app, options);
+    if (const auto text = generator::parse_or_show(app, argument_count, arguments)) {
+        fmt::print("{}", *text);
+        return 0;
+    }
+    const tools::ReportSettings settings = settings_of(options);
+    for (const std::string& figure : options.figures)
+        tools::require_figure_name(figure);
+    const std::vector<tools::ReportInput> inputs = read_inputs(options);
+    const Json report = tools::report_json(inputs, settings);
+    if (options.json)
+        fmt::print("{}\n", report.dump(1, ' ', false, Json::error_handler_t::replace));
+    else
+        fmt::print("{}\n", tools::report_text(report));
+    for (const fs::path& path : write_files(options, inputs, report))
+        fmt::print(options.json ? stderr : stdout, "wrote {}\n", path.string());
+    return exit_code(report);
+}
+
+} // namespace
+
+int main(int argument_count, char** arguments) {
+    return tools::run_program("gradburst-report", [&] { return run(argument_count, arguments); });
+}
