@@ -2,6 +2,7 @@
 
 #include "generator/command_line.hpp"
 #include "generator/control_plane.hpp"
+#include "generator/jobs_file.hpp"
 #include "generator/needs.hpp"
 #include "generator/run_record.hpp"
 #include "generator/workload.hpp"
@@ -15,14 +16,28 @@ namespace generator {
 struct Agreement {
     RunRecord record;
     Workload workload;
-    Needs needs;    ///< of the fullest host
-    FreeSpace free; ///< the least memory of any host; disk on rank 0 alone
+    Needs needs;              ///< of the fullest host
+    FreeSpace free;           ///< the least memory of any host; disk on rank 0 alone
+    std::vector<int> members; ///< the job's ranks, by their numbers in the launch
+    JobStart start;
 };
 
-/// The same on every rank. Throws JointFailure: a wrong profile, another version somewhere, no such
-/// interface, too few ports, a run that cannot fit into memory or onto the disk, a rank that is alone
+/// All jobs that run at the same time; mostly one, with all ranks. A job has a name only beside others.
+struct LaunchAgreement {
+    std::vector<Agreement> jobs;
+    std::size_t own_job = 0;          ///< this rank's
+    std::vector<HostFacts> ranks;     ///< of the launch
+    std::vector<std::string> sampled; ///< the interface of each rank of the launch
+    std::string jobs_text;            ///< the jobs file; empty without one
+
+    /// Fields that belong to the launch: out, overwrite, json, dry_run.
+    const RunSettings& settings() const { return jobs.front().record.profile.run; }
+};
+
+/// The same on every rank. Throws JointFailure: a wrong profile or jobs file, another version somewhere, no
+/// such interface, too few ports, a run that cannot fit into memory or onto the disk, a rank that is alone
 /// although its launcher meant it to be one of several.
-Agreement agree(const CommandLine& command, ControlPlane& control);
+LaunchAgreement agree(const CommandLine& command, ControlPlane& control);
 
 /// Throws UserError when this process is alone although its launcher meant it to be one of several (a program
 /// built for another MPI than the launcher's, or srun without --mpi).

@@ -70,7 +70,7 @@ ClockLinks::ClockLinks(int self, const std::vector<int>& answering, const std::v
                        const ConnectSettings& settings) {
     asio::io_context context(1);
     const Endpoint& own = endpoints.at(static_cast<std::size_t>(self));
-    Connections connections = connect_peers(context, Listener(context, own.address, {own.port, own.port}, ""),
+    Connections connections = connect_peers(context, Listener(context, own.address, {own.port, own.port}, {}),
                                             self, endpoints, peers_of(self, answering), settings);
     for (auto& [place, socket] : connections.incoming)
         asked_.emplace(place.peer, blocking(socket));

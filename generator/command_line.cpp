@@ -52,6 +52,10 @@ void add_field_options(FieldOptions& options) {
                  "Ports to listen on: one per rank of a host, e.g. 20000-20007");
     options.text("--congestion-control NAME", "/network/congestion_control",
                  "TCP congestion control of the data connections; default: the kernel's");
+    options.number("--dscp NUMBER", "/network/dscp",
+                   "DSCP of the data connections, 0 to 63: 46 is expedited forwarding");
+    options.text("--pacing-rate RATE", "/network/pacing_rate",
+                 "At most so much on each data connection, by TCP's own pacing");
     options.text("--interval TIME", "/sampling/interval",
                  "Of the NIC counters: 500us resolves windows from 5 ms on");
     options.flag("--no-tcp-info", "/sampling/tcp_info",
@@ -82,6 +86,14 @@ CommandLine parse_command_line(int argument_count, const char* const* arguments)
     app.get_formatter()->column_width(26);
     bool list = false;
     app.add_option("profile", command.profile, "Name of a profile, or path of a JSON file")->type_name("");
+    app.add_option("--jobs", command.jobs,
+                   "Run several jobs at the same time, each on ranks of its own, from a jobs file; see "
+                   "profiles/README.md. Options then hold for every job")
+        ->type_name("FILE");
+    app.add_option("--start-at", command.start_at,
+                   "Begin at this time of rank 0's wall clock, so that separate launches meet: "
+                   "2026-12-02T23:59:00Z, or seconds since 1970")
+        ->type_name("TIME");
     app.add_flag("--list-profiles", list, "List the profiles and where they are");
     app.set_version_flag("--version", std::string("gradburst ") + GRADBURST_VERSION);
     FieldOptions fields(app);
@@ -91,7 +103,10 @@ CommandLine parse_command_line(int argument_count, const char* const* arguments)
     command.overrides = fields.overrides();
     if (list)
         command.action = CommandLine::Action::list_profiles;
-    else if (command.profile.empty())
+    else if (!command.profile.empty() && !command.jobs.empty())
+        throw UserError(fmt::format("--jobs {}: names the profiles; \"{}\" is one too many", command.jobs,
+                                    command.profile));
+    else if (command.profile.empty() && command.jobs.empty())
         throw UserError("which profile? e.g. mpirun -n 4 gradburst resnet50 (see gradburst --list-profiles)");
     return command;
 }

@@ -14,6 +14,8 @@ struct CommandLine {
     Action action = Action::run;
     std::string text;                ///< show_text: help or version
     std::string profile;             ///< name or path
+    std::string jobs;                ///< path of a jobs file, which then names the profiles
+    std::string start_at;            ///< as typed; empty: as soon as all are ready
     std::vector<Override> overrides; ///< options that set a profile field
     std::string whole;               ///< as typed, for run.json
 };

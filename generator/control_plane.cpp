@@ -70,12 +70,34 @@ void MpiSession::abandon(int exit_code) {
     ::_exit(exit_code);
 }
 
+struct ControlPlane::Communicator {
+    MPI_Comm handle = MPI_COMM_NULL; ///< never freed: that is collective, and a rank may be gone
+};
+
+ControlPlane::ControlPlane(const MpiSession& session, StopRequest& stop)
+    : stop_(&stop), communicator_(std::make_unique<Communicator>(Communicator{MPI_COMM_WORLD})),
+      rank_(session.rank()), world_size_(session.world_size()) {}
+
+ControlPlane::ControlPlane(StopRequest& stop) : stop_(&stop) {}
+
+ControlPlane::ControlPlane(ControlPlane&&) noexcept = default;
+ControlPlane::~ControlPlane() = default;
+
+ControlPlane ControlPlane::part(int number, int place) const {
+    ControlPlane part(*stop_);
+    part.communicator_ = std::make_unique<Communicator>();
+    MPI_Comm_split(communicator_->handle, number, place, &part.communicator_->handle);
+    MPI_Comm_rank(part.communicator_->handle, &part.rank_);
+    MPI_Comm_size(part.communicator_->handle, &part.world_size_);
+    return part;
+}
+
 std::string ControlPlane::broadcast(const std::string& from_rank_0) {
     std::string text = rank() == 0 ? from_rank_0 : std::string();
     auto length = static_cast<std::uint64_t>(text.size());
-    MPI_Bcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&length, 1, MPI_UINT64_T, 0, communicator_->handle);
     text.resize(length);
-    MPI_Bcast(text.data(), checked_length(length), MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(text.data(), checked_length(length), MPI_CHAR, 0, communicator_->handle);
     return text;
 }
 
@@ -83,7 +105,7 @@ std::vector<std::string> ControlPlane::all_gather(const std::string& from_this_r
     const auto ranks = static_cast<std::size_t>(world_size());
     const int length = checked_length(from_this_rank.size());
     std::vector<int> lengths(ranks);
-    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, MPI_COMM_WORLD);
+    MPI_Allgather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, communicator_->handle);
     std::vector<int> offsets(ranks);
     std::size_t total = 0;
     for (std::size_t i = 0; i < ranks; ++i) {
@@ -92,7 +114,7 @@ std::vector<std::string> ControlPlane::all_gather(const std::string& from_this_r
     }
     std::string all(total, '\0');
     MPI_Allgatherv(from_this_rank.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                   MPI_CHAR, MPI_COMM_WORLD);
+                   MPI_CHAR, communicator_->handle);
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < ranks; ++i)
         texts.push_back(
@@ -102,8 +124,8 @@ std::vector<std::string> ControlPlane::all_gather(const std::string& from_this_r
 
 void ControlPlane::throw_if_any_failed(std::string own_failure) {
     wait_for_all();
-    if (own_failure.empty() && stop_.signal() != 0)
-        own_failure = describe(Stopped(stop_.signal()));
+    if (own_failure.empty() && stop_->signal() != 0)
+        own_failure = describe(Stopped(stop_->signal()));
     int exit_code = success;
     std::vector<std::string> messages;
     for (const std::string& failure : all_gather(own_failure)) {
@@ -127,29 +149,32 @@ std::vector<ClockRoundTrip> ControlPlane::clock_round_trips(int peer) {
         ClockRoundTrip trip;
         if (rank() == 0) {
             trip.sent_ns = now_ns();
-            MPI_Send(nullptr, 0, MPI_INT64_T, peer, ping_tag, MPI_COMM_WORLD);
-            MPI_Recv(&trip.remote_ns, 1, MPI_INT64_T, peer, ping_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(nullptr, 0, MPI_INT64_T, peer, ping_tag, communicator_->handle);
+            MPI_Recv(&trip.remote_ns, 1, MPI_INT64_T, peer, ping_tag, communicator_->handle,
+                     MPI_STATUS_IGNORE);
             trip.received_ns = now_ns();
             trips.push_back(trip);
         } else {
-            MPI_Recv(nullptr, 0, MPI_INT64_T, 0, ping_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(nullptr, 0, MPI_INT64_T, 0, ping_tag, communicator_->handle, MPI_STATUS_IGNORE);
             trip.remote_ns = now_ns();
-            MPI_Send(&trip.remote_ns, 1, MPI_INT64_T, 0, ping_tag, MPI_COMM_WORLD);
+            MPI_Send(&trip.remote_ns, 1, MPI_INT64_T, 0, ping_tag, communicator_->handle);
         }
     }
     return trips;
 }
 
 Clock::time_point ControlPlane::agree_on_start(const std::vector<ClockAlignment>& clocks,
+                                               std::optional<Clock::time_point> of_rank_0,
                                                std::chrono::nanoseconds delay) {
-    MPI_Barrier(MPI_COMM_WORLD);
-    const std::int64_t start = now_ns() + delay.count();
+    MPI_Barrier(communicator_->handle);
+    const std::int64_t start = of_rank_0 ? std::chrono::nanoseconds(of_rank_0->time_since_epoch()).count()
+                                         : now_ns() + delay.count();
     std::vector<std::int64_t> starts; // on each rank's clock
     if (rank() == 0)
         for (const ClockAlignment& clock : clocks)
             starts.push_back(start - (clock.start ? clock.start->offset.count() : 0));
     std::int64_t own = 0;
-    MPI_Scatter(starts.data(), 1, MPI_INT64_T, &own, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+    MPI_Scatter(starts.data(), 1, MPI_INT64_T, &own, 1, MPI_INT64_T, 0, communicator_->handle);
     return Clock::time_point(std::chrono::nanoseconds(own));
 }
 
@@ -160,14 +185,15 @@ bool ControlPlane::decide_iteration(std::uint32_t iteration, bool go_on_after) {
         int message = go_on_ ? 1 : 0;
         if (decision)
             for (int peer = 1; peer < world_size(); ++peer)
-                MPI_Send(&message, 1, MPI_INT, peer, decision_tag, MPI_COMM_WORLD); // 4 bytes: never blocks
+                MPI_Send(&message, 1, MPI_INT, peer, decision_tag,
+                         communicator_->handle); // 4 bytes: never blocks
         return decision;
     }
     if (iteration == 0)
         return true; // rank 0 starts it without asking
     int message = 0;
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Irecv(&message, 1, MPI_INT, 0, decision_tag, MPI_COMM_WORLD, &request);
+    MPI_Irecv(&message, 1, MPI_INT, 0, decision_tag, communicator_->handle, &request);
     complete(request, [] { return true; }); // it was sent an iteration ago
     return message == 1;
 }
@@ -175,7 +201,7 @@ bool ControlPlane::decide_iteration(std::uint32_t iteration, bool go_on_after) {
 /// Without spinning, and with an ear for a stop: some rank may take its time.
 void ControlPlane::wait_for_all() {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Ibarrier(communicator_->handle, &request);
     complete(request, [this] {
         spread_stop();
         return true;
@@ -185,59 +211,61 @@ void ControlPlane::wait_for_all() {
 void ControlPlane::spread_stop() {
     int waiting = 0;
     MPI_Status status;
-    MPI_Iprobe(MPI_ANY_SOURCE, stop_tag, MPI_COMM_WORLD, &waiting, &status);
+    MPI_Iprobe(MPI_ANY_SOURCE, stop_tag, communicator_->handle, &waiting, &status);
     if (waiting != 0) {
         int signal = 0;
-        MPI_Recv(&signal, 1, MPI_INT, status.MPI_SOURCE, stop_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        stop_.request(signal);
+        MPI_Recv(&signal, 1, MPI_INT, status.MPI_SOURCE, stop_tag, communicator_->handle, MPI_STATUS_IGNORE);
+        stop_->request(signal);
     }
-    if (stop_.signal() == 0 || told_stop_ != 0)
+    if (stop_->signal() == 0 || told_stop_ != 0)
         return;
-    told_stop_ = stop_.signal();
+    told_stop_ = stop_->signal();
     const int first = rank() == 0 ? 1 : 0;
     const int last = rank() == 0 ? world_size() - 1 : 0;
     for (int peer = first; peer <= last; ++peer) {
         MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Isend(&told_stop_, 1, MPI_INT, peer, stop_tag, MPI_COMM_WORLD, &request);
+        MPI_Isend(&told_stop_, 1, MPI_INT, peer, stop_tag, communicator_->handle, &request);
         MPI_Request_free(&request); // told_stop_ stays as it is
     }
 }
 
 std::vector<std::optional<std::string>> ControlPlane::collect(const std::string& from_this_rank,
-                                                              const Patience& patience) {
+                                                              const Patience& patience,
+                                                              const std::set<int>& gone) {
     if (rank() != 0) {
         auto length = static_cast<std::uint64_t>(from_this_rank.size());
         std::array<MPI_Request, 2> requests{};
-        MPI_Isend(&length, 1, MPI_UINT64_T, 0, result_size_tag, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(&length, 1, MPI_UINT64_T, 0, result_size_tag, communicator_->handle, &requests[0]);
         MPI_Isend(from_this_rank.data(), checked_length(from_this_rank.size()), MPI_CHAR, 0, result_tag,
-                  MPI_COMM_WORLD, &requests[1]);
+                  communicator_->handle, &requests[1]);
         for (MPI_Request& request : requests)
             complete(request, patience);
         return {};
     }
     std::vector<std::optional<std::string>> results(static_cast<std::size_t>(world_size()));
     results[0] = from_this_rank;
-    std::size_t missing = results.size() - 1;
+    std::size_t missing = results.size() - 1 - gone.size();
     while (missing > 0 && patience()) {
         int waiting = 0;
         MPI_Status status;
-        MPI_Iprobe(MPI_ANY_SOURCE, result_size_tag, MPI_COMM_WORLD, &waiting, &status);
+        MPI_Iprobe(MPI_ANY_SOURCE, result_size_tag, communicator_->handle, &waiting, &status);
         if (waiting == 0) {
             std::this_thread::sleep_for(poll_interval);
             continue;
         }
         const int peer = status.MPI_SOURCE;
         std::uint64_t length = 0;
-        MPI_Recv(&length, 1, MPI_UINT64_T, peer, result_size_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(&length, 1, MPI_UINT64_T, peer, result_size_tag, communicator_->handle, MPI_STATUS_IGNORE);
         std::string text(length, '\0');
         MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Irecv(text.data(), checked_length(length), MPI_CHAR, peer, result_tag, MPI_COMM_WORLD, &request);
+        MPI_Irecv(text.data(), checked_length(length), MPI_CHAR, peer, result_tag, communicator_->handle,
+                  &request);
         if (!complete(request, patience)) {
             MPI_Cancel(&request);
             break;
         }
         results[static_cast<std::size_t>(peer)] = std::move(text);
-        --missing;
+        missing -= gone.contains(peer) ? 0u : 1u; // not gone after all
     }
     return results;
 }
@@ -245,12 +273,12 @@ std::vector<std::optional<std::string>> ControlPlane::collect(const std::string&
 std::optional<int> ControlPlane::agree_on_exit(int exit_code_of_rank_0, const Patience& patience) {
     if (rank() == 0) {
         for (int peer = 1; peer < world_size(); ++peer)
-            MPI_Send(&exit_code_of_rank_0, 1, MPI_INT, peer, exit_tag, MPI_COMM_WORLD);
+            MPI_Send(&exit_code_of_rank_0, 1, MPI_INT, peer, exit_tag, communicator_->handle);
         return exit_code_of_rank_0;
     }
     int exit_code = success;
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Irecv(&exit_code, 1, MPI_INT, 0, exit_tag, MPI_COMM_WORLD, &request);
+    MPI_Irecv(&exit_code, 1, MPI_INT, 0, exit_tag, communicator_->handle, &request);
     if (complete(request, patience))
         return exit_code;
     return std::nullopt;

@@ -7,7 +7,9 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,10 +52,16 @@ private:
 /// Silent in between, but for one message per iteration when the run is limited by time.
 class ControlPlane {
 public:
-    ControlPlane(MpiSession& session, StopRequest& stop) : session_(session), stop_(stop) {}
+    /// Of all ranks.
+    ControlPlane(const MpiSession& session, StopRequest& stop);
+    ControlPlane(ControlPlane&&) noexcept;
+    ~ControlPlane();
 
-    int rank() const { return session_.rank(); }
-    int world_size() const { return session_.world_size(); }
+    /// Of the ranks that give the same number, ordered by `place`: a job of several. All call it.
+    ControlPlane part(int number, int place) const;
+
+    int rank() const { return rank_; }
+    int world_size() const { return world_size_; }
 
     std::string broadcast(const std::string& from_rank_0);
     std::vector<std::string> all_gather(const std::string& from_this_rank);
@@ -68,10 +76,12 @@ public:
     /// nothing, and only rank 0 gets an answer.
     std::vector<ClockRoundTrip> clock_round_trips(int peer);
 
-    /// A moment `delay` from now that is the same on all hosts, on this host's clock. Rank 0 knows the clock
-    /// of each rank.
-    std::chrono::steady_clock::time_point agree_on_start(const std::vector<ClockAlignment>& clocks,
-                                                         std::chrono::nanoseconds delay);
+    /// A moment that is the same on all hosts, on this host's clock: what rank 0 gives on its own, or `delay`
+    /// from now. Rank 0 knows the clock of each rank.
+    std::chrono::steady_clock::time_point
+    agree_on_start(const std::vector<ClockAlignment>& clocks,
+                   std::optional<std::chrono::steady_clock::time_point> of_rank_0,
+                   std::chrono::nanoseconds delay);
 
     /// Rank 0 decides during iteration i whether there will be an iteration i+1 and says so to all; they hear
     /// it before they start it. Call on every rank, before each iteration, with rank 0's wish; returns the
@@ -86,20 +96,26 @@ public:
     /// Asked while waiting for others; false: they will not come any more.
     using Patience = std::function<bool()>;
 
-    /// Results to rank 0 (which gets one per rank, empty for a rank that did not answer) without spinning.
+    /// Results to rank 0 (which gets one per rank, empty for a rank that did not answer) without spinning. It
+    /// does not wait for those that it knows to be gone.
     std::vector<std::optional<std::string>> collect(const std::string& from_this_rank,
-                                                    const Patience& patience);
+                                                    const Patience& patience, const std::set<int>& gone = {});
 
     /// Rank 0 tells the exit code when it has reported; the others wait for it, without spinning. nullopt: no
     /// answer.
     std::optional<int> agree_on_exit(int exit_code_of_rank_0, const Patience& patience);
 
 private:
+    struct Communicator; // of MPI
+
+    explicit ControlPlane(StopRequest& stop);
     void throw_if_any_failed(std::string own_failure);
     void wait_for_all();
 
-    MpiSession& session_;
-    StopRequest& stop_;
+    StopRequest* stop_;
+    std::unique_ptr<Communicator> communicator_;
+    int rank_ = 0;
+    int world_size_ = 1;
     int told_stop_ = 0; ///< the signal of which the others were told
     bool go_on_ = true; ///< rank 0's decision about the iteration after the running one
 };

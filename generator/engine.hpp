@@ -58,8 +58,8 @@ public:
     /// open until the engine is destroyed; then the peers notice. To be called once.
     void run(Clock::time_point start, Timeline& timeline);
 
-    /// In use on the outgoing connections, as the kernel says; empty when there are none.
-    const std::string& congestion_control() const { return connections_.congestion_control; }
+    /// Of the connections, as the kernel says.
+    const SocketState& socket_state() const { return connections_.state; }
     /// So far, in the payload; 0 unless it is one that is checked.
     std::uint64_t checked_elements() const { return checked_elements_; }
     std::chrono::nanoseconds timer_margin() const { return timer_.margin(); }

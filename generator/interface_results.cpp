@@ -5,7 +5,7 @@
 #include "collectors/trace_file.hpp"
 #include "collectors/units.hpp"
 #include "generator/asked_windows.hpp"
-#include "generator/plan_book.hpp"
+#include "generator/crossing.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,37 +43,18 @@ std::optional<Span> measured_span(const Timeline& timeline, const collectors::Tr
 
 } // namespace
 
-Crossing crossing(const Workload& workload, const std::vector<int>& ranks, int world_size,
-                  Direction direction, std::uint32_t first, std::uint32_t last, bool loopback) {
-    const auto per_iteration = [&](const std::vector<WorkloadBucket>& buckets) {
-        Crossing sum;
-        for (const int rank : ranks)
-            for (const WorkloadBucket& bucket : buckets)
-                for (const Operation& operation : bucket_plan(workload, bucket, rank, world_size).operations)
-                    if (operation.is_send() == (direction == Direction::tx) &&
-                        (loopback || std::find(ranks.begin(), ranks.end(), operation.peer) == ranks.end())) {
-                        const std::uint64_t bytes = operation.range.bytes;
-                        sum.bytes += bytes;
-                        sum.messages += 1 + bytes / segment_size(bytes, workload.collective.segment_bytes);
-                    }
-        return sum;
-    };
-    if (first >= last)
-        return {};
-    const std::uint32_t later = last - std::max(first, 1u);
-    const Crossing of_first = first == 0 ? per_iteration(workload.first_iteration) : Crossing{};
-    const Crossing of_later = per_iteration(workload.later_iterations);
-    return {of_first.bytes + later * of_later.bytes, of_first.messages + later * of_later.messages};
-}
-
 std::string count_warning(const InterfaceResult& result) {
     const collectors::InterfaceSummary& summary = result.summary;
     const std::string where =
         fmt::format("{} {} OF {}", summary.interface, collectors::to_text(summary.direction), summary.host);
     const auto payload = static_cast<double>(result.payload_bytes);
     const auto counted = static_cast<double>(summary.nic_bytes);
-    const std::string both =
+    std::string both =
         fmt::format("counted {} B for {} B of payload", summary.nic_bytes, result.payload_bytes);
+    if (!result.shared_with.empty())
+        both += fmt::format(" and {} to {} B of job {}", result.others.least_bytes,
+                            result.others.most_bytes ? std::to_string(*result.others.most_bytes) : "?",
+                            fmt::join(result.shared_with, ", "));
     if (summary.quality.samples < 2)
         return fmt::format(
             "NO METRICS OF {}: {} samples in the measured iterations; give a shorter --interval "
@@ -88,12 +69,18 @@ std::string count_warning(const InterfaceResult& result) {
             "bytes are those of this part, which the payload is not",
             where, collectors::format_duration(summary.quality.span),
             collectors::format_duration(result.to - result.from));
-    const double framing =
-        surprising_surplus * std::max(payload, static_cast<double>(result.opposite_payload_bytes)) +
-        frame_bytes * static_cast<double>(result.messages);
-    if (counted > payload + framing + 1e6)
+    // What a job did not tell may explain any surplus.
+    const OtherPayload& opposite_others = result.opposite_others;
+    const bool all_told = result.others.most_bytes && opposite_others.most_bytes;
+    const auto most = payload + static_cast<double>(result.others.most_bytes.value_or(0));
+    const auto most_opposite =
+        static_cast<double>(result.opposite_payload_bytes + opposite_others.most_bytes.value_or(0));
+    const double framing = surprising_surplus * std::max(most, most_opposite) +
+                           frame_bytes * static_cast<double>(result.messages + result.others.messages +
+                                                             opposite_others.messages);
+    if (all_told && counted > most + framing + 1e6)
         return fmt::format("OTHER TRAFFIC ON {}: it {}", where, both);
-    if (counted < payload * (1 - surprising_deficit))
+    if (counted < (payload + static_cast<double>(result.others.least_bytes)) * (1 - surprising_deficit))
         return fmt::format("BYTES ARE MISSING ON {}: it {}; is /sys of another network namespace?", where,
                            both);
     return "";
@@ -124,6 +111,10 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
             return crossing(workload, each.ranks, static_cast<int>(timelines.size()), direction, first, last,
                             each.loopback);
         };
+        const auto others_in = [&](Direction direction) {
+            return other_payload(each.others, direction, trace.info.start_monotonic_ns + span->from.count(),
+                                 trace.info.start_monotonic_ns + span->to.count(), each.loopback);
+        };
         const Crossing sent = crossing_in(Direction::tx);
         const Crossing received = crossing_in(Direction::rx);
         for (const Direction direction : {Direction::tx, Direction::rx}) {
@@ -142,6 +133,10 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
             result.payload_bytes = own.bytes;
             result.opposite_payload_bytes = opposite.bytes;
             result.messages = own.messages + opposite.messages;
+            for (const OtherTraffic& other : each.others)
+                result.shared_with.push_back(other.job);
+            result.others = others_in(direction);
+            result.opposite_others = others_in(is_tx ? Direction::rx : Direction::tx);
             if (const std::string warning = count_warning(result); !warning.empty())
                 warnings.push_back(warning);
             results.push_back(std::move(result));

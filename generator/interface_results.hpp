@@ -14,8 +14,9 @@ namespace generator {
 /// A trace of the run directory, and the ranks whose traffic its interface carries.
 struct InterfaceTrace {
     std::filesystem::path file;
-    std::vector<int> ranks; ///< of one network namespace and interface, the sampling rank first
+    std::vector<int> ranks; ///< of the job, on one network namespace and interface; the first has a timeline
     bool loopback = false;
+    std::vector<OtherTraffic> others; ///< of other jobs over the same interface
 };
 
 /// Of which windows and rates metrics are computed, beside the standard ones.
@@ -34,16 +35,5 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
 
 /// Why the bytes that the interface counted should not be trusted; empty when they fit the payload.
 std::string count_warning(const InterfaceResult& result);
-
-/// Payload that crosses an interface.
-struct Crossing {
-    std::uint64_t bytes = 0;
-    std::uint64_t messages = 0; ///< pieces that are handed over, each perhaps as a packet of its own
-};
-
-/// What `ranks` send to (tx) or receive from (rx) ranks beyond their interface, in iterations [first, last),
-/// by the plans. On loopback all payload crosses it.
-Crossing crossing(const Workload& workload, const std::vector<int>& ranks, int world_size,
-                  collectors::Direction direction, std::uint32_t first, std::uint32_t last, bool loopback);
 
 } // namespace generator

@@ -139,10 +139,22 @@ struct PortRange {
     bool operator==(const PortRange&) const = default;
 };
 
+/// Of a job's data connections. What is empty is left to the kernel.
+struct SocketSettings {
+    std::string congestion_control;
+    std::optional<std::uint32_t> dscp;  ///< 6 bits of the IP header
+    std::optional<BitRate> pacing_rate; ///< of each connection
+    std::optional<std::uint64_t> send_buffer_bytes;
+    std::optional<std::uint64_t> receive_buffer_bytes;
+    bool no_delay = true; ///< TCP_NODELAY
+
+    bool operator==(const SocketSettings&) const = default;
+};
+
 struct NetworkSettings {
     std::vector<std::string> interfaces; ///< names, prefixes ("eth*") or CIDR; empty: chosen at run time
     PortRange ports;
-    std::string congestion_control;   ///< empty: the kernel's default
+    SocketSettings sockets;
     std::optional<BitRate> line_rate; ///< empty: read from the interface
     std::chrono::milliseconds connect_timeout{10000};
     /// No byte moves for so long while a bucket is in flight: failed.

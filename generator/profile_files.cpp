@@ -1,5 +1,6 @@
-#include "generator/profile.hpp"
+#include "generator/profile_files.hpp"
 
+#include "generator/profile.hpp"
 #include "generator/profile_suggestion.hpp"
 #include "generator/profile_syntax.hpp"
 
@@ -23,35 +24,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t max_file_bytes =
     64 * 1024 * 1024; // the tensors of the largest models need less than 1 MiB
 
-/// The whole file; `as` is how messages name it.
-std::string read_text(const fs::path& path, const std::string& as) {
-    std::error_code error;
-    if (fs::is_directory(path, error)) {
-        throw ProfileError(as + ": is a directory; expected a file");
-    }
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) {
-        throw ProfileError(fmt::format("{}: cannot be opened: {}", as, std::strerror(errno)));
-    }
-    std::string text;
-    std::array<char, 65536> block;
-    while (text.size() <= max_file_bytes && (file.read(block.data(), block.size()) || file.gcount() > 0)) {
-        text.append(block.data(), static_cast<std::size_t>(file.gcount()));
-    }
-    if (file.bad()) {
-        throw ProfileError(as + ": cannot be read");
-    }
-    if (text.size() > max_file_bytes) {
-        throw ProfileError(as + ": is larger than 64 MiB; that is no profile");
-    }
-    return text;
-}
-
-bool is_path(const std::string& name) {
-    return name.find('/') != std::string::npos || name.ends_with(".json");
-}
-
 std::string not_found(const std::string& name, const std::vector<fs::path>& folders) {
     std::vector<std::string> searched;
     for (const fs::path& folder : folders) {
@@ -74,7 +46,7 @@ struct Location {
 };
 
 Location locate(const std::string& name_or_path, const std::vector<fs::path>& folders) {
-    if (is_path(name_or_path)) {
+    if (is_profile_path(name_or_path)) {
         return {name_or_path, name_or_path};
     }
     for (const fs::path& folder : folders) {
@@ -100,7 +72,7 @@ std::string model_file(const nlohmann::json& document) {
 
 std::string description(const fs::path& path) {
     try {
-        const nlohmann::json document = parse_json(read_text(path, path.filename().string()));
+        const nlohmann::json document = parse_json(read_profile_file(path, path.filename().string()));
         return document.is_object() && document.contains("description") && document["description"].is_string()
                    ? document["description"].get<std::string>()
                    : "";
@@ -117,9 +89,37 @@ bool is_profile_file(const fs::directory_entry& entry) {
 
 } // namespace
 
+std::string read_profile_file(const fs::path& path, const std::string& as) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+        throw ProfileError(as + ": is a directory; expected a file");
+    }
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) {
+        throw ProfileError(fmt::format("{}: cannot be opened: {}", as, std::strerror(errno)));
+    }
+    std::string text;
+    std::array<char, 65536> block;
+    while (text.size() <= max_file_bytes && (file.read(block.data(), block.size()) || file.gcount() > 0)) {
+        text.append(block.data(), static_cast<std::size_t>(file.gcount()));
+    }
+    if (file.bad()) {
+        throw ProfileError(as + ": cannot be read");
+    }
+    if (text.size() > max_file_bytes) {
+        throw ProfileError(as + ": is larger than 64 MiB; that is no profile");
+    }
+    return text;
+}
+
+bool is_profile_path(const std::string& name) {
+    return name.find('/') != std::string::npos || name.ends_with(".json");
+}
+
 ProfileSource load_profile(const std::string& name_or_path, const std::vector<fs::path>& folders) {
     const Location at = locate(name_or_path, folders);
-    ProfileSource source{at.name, read_text(at.path, at.name), ""};
+    ProfileSource source{at.name, read_profile_file(at.path, at.name), ""};
     std::string file;
     try {
         file = model_file(parse_json(source.text));
@@ -128,7 +128,7 @@ ProfileSource load_profile(const std::string& name_or_path, const std::vector<fs
     }
     if (!file.empty()) {
         source.model_text =
-            read_text(at.path.parent_path() / file, source.name + ": /model/tensors: " + file);
+            read_profile_file(at.path.parent_path() / file, source.name + ": /model/tensors: " + file);
     }
     return source;
 }

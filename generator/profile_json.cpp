@@ -144,7 +144,12 @@ json collective_json(const CollectiveSettings& collective) {
 json network_json(const NetworkSettings& network) {
     return {{"interfaces", network.interfaces},
             {"ports", ports_json(network.ports)},
-            {"congestion_control", network.congestion_control},
+            {"congestion_control", network.sockets.congestion_control},
+            {"dscp", or_null(network.sockets.dscp)},
+            {"pacing_rate_bits_per_second", bits_or_null(network.sockets.pacing_rate)},
+            {"send_buffer_bytes", or_null(network.sockets.send_buffer_bytes)},
+            {"receive_buffer_bytes", or_null(network.sockets.receive_buffer_bytes)},
+            {"no_delay", network.sockets.no_delay},
             {"line_rate_bits_per_second", bits_or_null(network.line_rate)},
             {"connect_timeout_ns", in_nanoseconds(network.connect_timeout)},
             {"stall_timeout_ns", in_nanoseconds(network.stall_timeout)}};

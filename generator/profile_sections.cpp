@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Range<std::uint64_t> segment_range{1024, std::uint64_t{1} << 30};
+constexpr Range<std::uint64_t> buffer_range{4096, std::uint64_t{1} << 30}; // of a socket
 constexpr Range<std::uint64_t> parallel_range{1, 64}; // of channels, sockets, collectives in flight
 constexpr Range<std::uint64_t> counter_range{1, std::numeric_limits<std::uint32_t>::max()};
 constexpr Range<double> scale_range{1e-9, 1e6};
@@ -64,6 +65,19 @@ std::string read_congestion_control(ObjectReader& section) {
     return name;
 }
 
+SocketSettings read_sockets(ObjectReader& section) {
+    SocketSettings sockets;
+    sockets.congestion_control = read_congestion_control(section);
+    if (const auto dscp = section.count("dscp", {0, 63})) {
+        sockets.dscp = static_cast<std::uint32_t>(*dscp);
+    }
+    sockets.pacing_rate = section.rate("pacing_rate");
+    sockets.send_buffer_bytes = section.bytes("send_buffer_bytes", buffer_range);
+    sockets.receive_buffer_bytes = section.bytes("receive_buffer_bytes", buffer_range);
+    sockets.no_delay = section.flag("no_delay").value_or(sockets.no_delay);
+    return sockets;
+}
+
 } // namespace
 
 CollectiveSettings read_collective(ObjectReader section) {
@@ -98,7 +112,7 @@ NetworkSettings read_network(ObjectReader section) {
         section.fail("interfaces", "must not contain an empty name");
     }
     network.ports = read_ports(section);
-    network.congestion_control = read_congestion_control(section);
+    network.sockets = read_sockets(section);
     network.line_rate = section.rate("line_rate");
     const auto timeout = [&section](std::string_view key, milliseconds otherwise) {
         return std::chrono::duration_cast<milliseconds>(

@@ -24,8 +24,10 @@ bool shown_on_terminal() {
     return !error && target.string().starts_with("/dev/pts/");
 }
 
-Progress::Progress(std::optional<std::uint32_t> iterations, std::optional<std::chrono::nanoseconds> duration)
-    : terminal_(shown_on_terminal()), iterations_(iterations), duration_(duration), next_(Clock::now()) {}
+Progress::Progress(const std::string& job, std::optional<std::uint32_t> iterations,
+                   std::optional<std::chrono::nanoseconds> duration)
+    : job_(job), terminal_(job.empty() && shown_on_terminal()), iterations_(iterations), duration_(duration),
+      next_(Clock::now()) {}
 
 Progress::~Progress() {
     if (line_open_)
@@ -42,10 +44,10 @@ void Progress::show(const IterationRecord& record) {
         goal = fmt::format(" of {}", *iterations_);
     if (duration_)
         goal += fmt::format(" for {}", collectors::format_duration(*duration_));
-    const std::string text =
-        fmt::format("iteration {}{} after {}, the last took {}", record.iteration + 1, goal,
-                    collectors::format_duration(std::chrono::nanoseconds(record.end_ns)),
-                    collectors::format_duration(std::chrono::nanoseconds(record.end_ns - record.start_ns)));
+    const std::string text = fmt::format(
+        "{}iteration {}{} after {}, the last took {}", job_.empty() ? "" : job_ + " | ", record.iteration + 1,
+        goal, collectors::format_duration(std::chrono::nanoseconds(record.end_ns)),
+        collectors::format_duration(std::chrono::nanoseconds(record.end_ns - record.start_ns)));
     if (terminal_)
         fmt::print(stderr, "\r{:<76}", text);
     else

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace generator {
 
@@ -12,7 +13,9 @@ namespace generator {
 /// plain line every few seconds. Called in the compute gaps only.
 class Progress {
 public:
-    Progress(std::optional<std::uint32_t> iterations, std::optional<std::chrono::nanoseconds> duration);
+    /// `job`: its name, where several show theirs; each then prints plain lines.
+    Progress(const std::string& job, std::optional<std::uint32_t> iterations,
+             std::optional<std::chrono::nanoseconds> duration);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -20,6 +23,7 @@ public:
     void show(const IterationRecord& record);
 
 private:
+    std::string job_;
     bool terminal_;
     std::optional<std::uint32_t> iterations_;
     std::optional<std::chrono::nanoseconds> duration_;

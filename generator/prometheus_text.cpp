@@ -20,7 +20,9 @@ std::string prometheus_text(const RunRecord& record) {
             result += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c == '\n' ? ' ' : c);
         return result;
     };
-    const std::string job = fmt::format("profile=\"{}\"", escaped(record.profile.name));
+    const std::string job =
+        fmt::format("profile=\"{}\"{}", escaped(record.profile.name),
+                    record.job.empty() ? "" : fmt::format(",job_name=\"{}\"", escaped(record.job)));
     const RunStatistics& statistics = record.statistics;
     gauge(
         "run_complete", "1 if the run ended as planned",

@@ -30,7 +30,13 @@ std::string serialize(const RankReport& report) {
     json["status"] = static_cast<int>(report.status);
     json["error"] = report.error;
     json["lost_peer"] = report.lost_peer.value_or(-1);
-    json["congestion_control"] = report.congestion_control;
+    json["sockets"] = {{"congestion_control", report.sockets.congestion_control},
+                       {"dscp", report.sockets.dscp},
+                       {"pacing_bits_per_second",
+                        report.sockets.pacing_rate ? report.sockets.pacing_rate->bits_per_second : 0},
+                       {"send_buffer_bytes", report.sockets.send_buffer_bytes},
+                       {"receive_buffer_bytes", report.sockets.receive_buffer_bytes},
+                       {"no_delay", report.sockets.no_delay}};
     json["checked_elements"] = report.checked_elements;
     json["cpu_seconds"] = report.cpu_seconds;
     json["traffic_seconds"] = report.traffic_seconds;
@@ -62,7 +68,14 @@ RankReport parse_rank_report(const std::string& text) {
     report.error = json.at("error");
     if (const int peer = json.at("lost_peer"); peer >= 0)
         report.lost_peer = peer;
-    report.congestion_control = json.at("congestion_control");
+    const nlohmann::json& sockets = json.at("sockets");
+    report.sockets.congestion_control = sockets.at("congestion_control");
+    report.sockets.dscp = sockets.at("dscp");
+    if (const std::uint64_t rate = sockets.at("pacing_bits_per_second"); rate > 0)
+        report.sockets.pacing_rate = BitRate{rate};
+    report.sockets.send_buffer_bytes = sockets.at("send_buffer_bytes");
+    report.sockets.receive_buffer_bytes = sockets.at("receive_buffer_bytes");
+    report.sockets.no_delay = sockets.at("no_delay");
     report.checked_elements = json.at("checked_elements");
     report.cpu_seconds = json.at("cpu_seconds");
     report.traffic_seconds = json.at("traffic_seconds");

@@ -26,8 +26,8 @@ struct RankReport {
     std::optional<std::uint32_t> tcp_left_out_from; ///< see TcpLog
     RunStatus status = RunStatus::complete;
     std::string error;
-    std::optional<int> lost_peer; ///< that is the error: this peer left, and knows better why
-    std::string congestion_control;
+    std::optional<int> lost_peer;       ///< that is the error: this peer left, and knows better why
+    SocketState sockets;                ///< of its data connections
     std::uint64_t checked_elements = 0; ///< with --verify
     double cpu_seconds = 0;             ///< of the process, sampler included, from iteration 0 to the end
     double traffic_seconds = 0;         ///< how long that was

@@ -31,12 +31,14 @@ std::vector<Timeline> timelines_of(const std::vector<std::optional<RankReport>>&
     return timelines;
 }
 
-/// All on the clock of rank 0's host, from its start on: for whatever sets ranks of several hosts side by
-/// side.
+/// All on the clock of the host of the launch's rank 0, from the start of the job's rank 0 on: for whatever
+/// sets ranks of several hosts side by side.
 std::vector<Timeline> aligned_timelines(const RunRecord& record,
                                         const std::vector<std::optional<RankReport>>& reports) {
     std::vector<Timeline> timelines = timelines_of(reports);
-    const std::int64_t origin_ns = timelines.empty() ? 0 : timelines[0].start_monotonic_ns;
+    std::int64_t origin_ns = timelines.empty() ? 0 : timelines[0].start_monotonic_ns;
+    if (!record.clocks.empty())
+        origin_ns += record.clocks[0].offset_at(origin_ns).count();
     for (std::size_t rank = 0; rank < timelines.size() && rank < record.clocks.size(); ++rank)
         timelines[rank] = aligned(std::move(timelines[rank]), record.clocks[rank], origin_ns);
     return timelines;
@@ -98,17 +100,6 @@ void write(RunDirectory& directory, const std::string& name, std::string_view co
     }
 }
 
-void keep_remote_traces(const std::vector<std::optional<RankReport>>& reports, RunDirectory& directory,
-                        std::vector<std::string>& unwritten) {
-    for (const std::optional<RankReport>& report : reports)
-        if (report)
-            for (const RecordedTrace& trace : report->traces)
-                if (!trace.csv.empty()) {
-                    write(directory, trace.file, trace.csv, unwritten);
-                    write(directory, collectors::sidecar_path(trace.file).string(), trace.sidecar, unwritten);
-                }
-}
-
 /// What lacks a file is not complete, whatever the traffic was.
 RunRecord as_written(RunRecord record, const std::vector<std::string>& unwritten) {
     if (!unwritten.empty() && record.status == RunStatus::complete) {
@@ -135,60 +126,92 @@ std::string kept_text(const RunDirectory& directory, const std::vector<std::stri
     return text;
 }
 
-/// Each interface that was sampled: the rank that did, with its report, and the trace.
+/// Each interface that was sampled, and its trace.
 struct SampledInterface {
     std::string host;
     std::string interface;
-    std::vector<int> ranks; ///< whose traffic it carries, the sampling rank first
-    const RankReport* report = nullptr;
-    std::string trace; ///< relative to the run directory
-
-    bool kept(const std::string& file) const {
-        return std::any_of(report->traces.begin(), report->traces.end(),
-                           [&](const RecordedTrace& each) { return each.file == file; });
-    }
+    std::vector<int> ranks; ///< of the job, whose traffic it carries
+    std::string network;    ///< namespace of the host
+    std::string trace;      ///< relative to the folder of the traces
 };
 
-/// Of the ranks that answered.
-std::vector<SampledInterface> sampled_interfaces(const RunRecord& record,
-                                                 const std::vector<std::optional<RankReport>>& reports) {
+std::vector<SampledInterface> sampled_interfaces(const RunRecord& record) {
     std::vector<SampledInterface> sampled;
     for (const auto& [key, ranks] : ranks_by_interface(record)) {
-        const auto first = static_cast<std::size_t>(ranks.front());
-        if (!reports[first])
-            continue;
-        const std::string& host = record.ranks[first].addresses.host;
+        const std::string& host = record.ranks[static_cast<std::size_t>(ranks.front())].addresses.host;
         sampled.push_back(
-            {host, key.second, ranks, &*reports[first], fmt::format("nic/{}.{}.csv", host, key.second)});
+            {host, key.second, ranks, key.first, fmt::format("nic/{}.{}.csv", host, key.second)});
     }
     return sampled;
 }
 
-std::vector<InterfaceTrace> traces_of(const RunRecord& record,
-                                      const std::vector<std::optional<RankReport>>& reports,
-                                      const RunDirectory& directory) {
+/// What the other jobs send over the same interface.
+std::vector<OtherTraffic> others_on(const SampledInterface& place,
+                                    const std::vector<const JobResult*>& others) {
+    std::vector<OtherTraffic> traffic;
+    for (const JobResult* const job : others) {
+        const auto groups = ranks_by_interface(job->record);
+        const auto here = groups.find({place.network, place.interface});
+        if (here == groups.end())
+            continue;
+        OtherTraffic other{
+            job->record.job, &job->workload, static_cast<int>(job->record.ranks.size()), here->second, {}};
+        for (const int rank : here->second) {
+            const std::optional<RankReport>& report = job->reports[static_cast<std::size_t>(rank)];
+            other.timelines.push_back(report ? &report->timeline : nullptr);
+        }
+        traffic.push_back(std::move(other));
+    }
+    return traffic;
+}
+
+/// By the plans of all jobs: the hosts that send to each host.
+std::map<std::string, std::set<std::string>> senders_by_host(const JobResult& job,
+                                                             const std::vector<const JobResult*>& others) {
+    std::map<std::string, std::set<std::string>> senders;
+    add_senders(senders, job.record, job.workload);
+    for (const JobResult* const other : others)
+        add_senders(senders, other->record, other->workload);
+    return senders;
+}
+
+std::vector<InterfaceTrace> traces_of(const JobResult& job, const std::vector<const JobResult*>& others,
+                                      const TraceFolder& folder) {
     std::vector<InterfaceTrace> traces;
-    for (const SampledInterface& each : sampled_interfaces(record, reports))
-        if (each.kept(each.trace))
-            traces.push_back(
-                {directory.path() / each.trace, each.ranks, is_loopback(record, each.interface)});
+    for (const SampledInterface& each : sampled_interfaces(job.record)) {
+        if (!folder.files.contains(each.trace))
+            continue;
+        // Any rank of the host tells when the iterations were.
+        std::vector<int> ranks = each.ranks;
+        std::stable_partition(ranks.begin(), ranks.end(), [&](int rank) {
+            return job.reports[static_cast<std::size_t>(rank)].has_value();
+        });
+        if (job.reports[static_cast<std::size_t>(ranks.front())])
+            traces.push_back({folder.path / each.trace, std::move(ranks),
+                              is_loopback(job.record, each.interface), others_on(each, others)});
+    }
     return traces;
 }
 
-void add_slow_lanes(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                    const RunDirectory& directory) {
-    for (const SampledInterface& each : sampled_interfaces(record, reports)) {
+void add_slow_lanes(RunRecord& record, const TraceFolder& folder) {
+    for (const SampledInterface& each : sampled_interfaces(record)) {
         const std::string file = collectors::slow_path(each.trace).string();
-        if (!each.kept(file))
+        if (!folder.files.contains(file))
             continue;
         try {
             record.slow_lanes.push_back(
-                {each.host, each.interface, file, collectors::slow_totals(directory.path() / file)});
+                {each.host, each.interface, file, collectors::slow_totals(folder.path / file)});
         } catch (const std::exception& error) {
             record.warnings.push_back(fmt::format("DROPS AND RETRANSMITS OF {} {} CANNOT BE READ: {}",
                                                   each.host, each.interface, error.what()));
         }
     }
+}
+
+bool on_one_network(const RunRecord& record) {
+    return std::all_of(record.ranks.begin(), record.ranks.end(), [&](const HostFacts& facts) {
+        return facts.addresses.network == record.ranks[0].addresses.network;
+    });
 }
 
 /// PtM for each window.
@@ -211,29 +234,22 @@ double mean_bits_per_second(std::span<const collectors::Reading> readings) {
            static_cast<double>(readings.back().begin_ns - readings.front().begin_ns);
 }
 
-/// The fluid model beside each measured number.
+/// The fluid model beside each measured number that it explains: those of an interface that other jobs share
+/// it does not.
 void add_prediction(RunRecord& record, const Workload& workload) {
-    if (!record.line_rate || record.ranks.size() < 2 || record.statistics.finished_iterations == 0)
+    const std::optional<Prediction> prediction =
+        record.statistics.finished_iterations == 0
+            ? std::nullopt
+            : predicted_alone(record, workload, record.statistics.finished_iterations);
+    if (!prediction)
         return;
-    const Link link = link_of(record.endpoints[0].interface);
-    LinkModel model;
-    model.line_rate = *record.line_rate;
-    model.goodput_share =
-        goodput_share(link.mtu, link.speed ? ethernet_overhead_bytes : shaper_overhead_bytes);
-    std::map<std::string, int> host_numbers;
-    for (const HostFacts& facts : record.ranks)
-        model.hosts.push_back(
-            host_numbers.emplace(facts.addresses.network, static_cast<int>(host_numbers.size()))
-                .first->second);
-    const bool one_network = host_numbers.size() == 1;
-    if (one_network)
-        model.hosts.clear(); // on loopback, predict what the ranks would do with a link each
-    const Prediction prediction = predict(record.profile, workload, static_cast<int>(record.ranks.size()),
-                                          model, record.statistics.finished_iterations);
-    record.predicted_iteration_seconds = 1e-9 * static_cast<double>(prediction.iteration_mean.count());
+    const bool one_network = on_one_network(record);
+    record.predicted_iteration_seconds = 1e-9 * static_cast<double>(prediction->iteration_mean.count());
     const std::vector<nanoseconds> windows = asked_windows(expectations_of(record));
     for (InterfaceResult& result : record.interfaces) {
-        const auto readings = collectors::readings(predicted_trace(prediction, result.ranks, one_network),
+        if (!result.shared_with.empty())
+            continue;
+        const auto readings = collectors::readings(predicted_trace(*prediction, result.ranks, one_network),
                                                    result.summary.direction);
         result.predicted_ratios = ratios(readings, windows);
         const double mean = mean_bits_per_second(readings);
@@ -243,17 +259,49 @@ void add_prediction(RunRecord& record, const Workload& workload) {
                     ? std::optional(collectors::max_backlog(readings, point.rate).estimate)
                     : std::nullopt);
     }
+    const bool shared = std::any_of(record.interfaces.begin(), record.interfaces.end(),
+                                    [](const InterfaceResult& each) { return !each.shared_with.empty(); });
     for (SwitchPortResult& port :
          record.switch_ports) // what leaves through the port is what its host receives
-        port.predicted_ratios =
-            ratios(collectors::readings(predicted_trace(prediction, port.ranks), collectors::Direction::rx),
-                   collectors::standard_windows());
+        if (!shared)
+            port.predicted_ratios = ratios(
+                collectors::readings(predicted_trace(*prediction, port.ranks), collectors::Direction::rx),
+                collectors::standard_windows());
 }
 
 } // namespace
 
-void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                 const Workload& workload) {
+std::optional<Prediction> predicted_alone(const RunRecord& record, const Workload& workload,
+                                          std::uint32_t iterations) {
+    if (!record.line_rate || record.ranks.size() < 2)
+        return std::nullopt;
+    const Link link = link_of(record.endpoints[0].interface);
+    LinkModel model;
+    model.line_rate = *record.line_rate;
+    model.goodput_share =
+        goodput_share(link.mtu, link.speed ? ethernet_overhead_bytes : shaper_overhead_bytes);
+    if (!on_one_network(record)) // on loopback, predict what the ranks would do with a link each
+        model.hosts = workload.hosts;
+    return predict(record.profile, workload, static_cast<int>(record.ranks.size()), model, iterations);
+}
+
+std::vector<std::string> keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
+                                            RunDirectory& directory) {
+    std::vector<std::string> unwritten;
+    for (const std::optional<RankReport>& report : reports)
+        if (report)
+            for (const RecordedTrace& trace : report->traces)
+                if (!trace.csv.empty()) {
+                    write(directory, trace.file, trace.csv, unwritten);
+                    write(directory, collectors::sidecar_path(trace.file).string(), trace.sidecar, unwritten);
+                }
+    return unwritten;
+}
+
+void add_reports(JobResult& job) {
+    RunRecord& record = job.record;
+    const std::vector<std::optional<RankReport>>& reports = job.reports;
+    const Workload& workload = job.workload;
     const RunEnd end = run_end(reports, record.endpoints);
     record.status = end.status;
     record.error = end.error;
@@ -264,9 +312,13 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
         record.cpu.push_back(report ? rank_cpu(*report) : RankCpu{});
         if (report)
             record.warnings.insert(record.warnings.end(), report->warnings.begin(), report->warnings.end());
-        if (report && !report->congestion_control.empty())
-            record.congestion_control = report->congestion_control;
     }
+    const SocketSettings& asked = record.profile.network.sockets;
+    for (std::size_t rank = 0; rank < reports.size(); ++rank)
+        if (reports[rank])
+            add_use(record.sockets, static_cast<int>(rank), reports[rank]->sockets, asked);
+    for (std::string& warning : socket_warnings(record.sockets, asked))
+        record.warnings.push_back(std::move(warning));
     const int world_size = static_cast<int>(record.ranks.size());
     const std::vector<Timeline> timelines = aligned_timelines(record, reports);
     std::vector<Timeline> answered;
@@ -290,19 +342,20 @@ void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>
     warn_of_full_tcp_log(record, reports);
 }
 
-void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                    const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
-                    const RunDirectory& directory) {
-    add_slow_lanes(record, reports, directory);
+void add_interfaces(JobResult& job, const std::vector<const JobResult*>& others,
+                    const std::vector<SwitchPortTrace>& switch_traces, const TraceFolder& traces) {
+    RunRecord& record = job.record;
+    add_slow_lanes(record, traces);
     try {
-        record.tcp = tcp_result(tcp_logs_of(reports), record.profile.run.warmup);
-        record.interfaces = interface_results(traces_of(record, reports, directory), timelines_of(reports),
-                                              workload, record.statistics, record.profile.run.warmup,
+        record.tcp = tcp_result(tcp_logs_of(job.reports), record.profile.run.warmup);
+        record.interfaces = interface_results(traces_of(job, others, traces), timelines_of(job.reports),
+                                              job.workload, record.statistics, record.profile.run.warmup,
                                               {record.line_rate, expectations_of(record)}, record.warnings);
-        record.switch_ports = switch_results(switch_traces, directory.path(),
-                                             aligned_timelines(record, reports), workload, record);
+        record.switch_ports =
+            switch_results(switch_traces, traces.path, aligned_timelines(record, job.reports),
+                           senders_by_host(job, others), record);
         try {
-            add_prediction(record, workload);
+            add_prediction(record, job.workload);
         } catch (const UserError& error) {
             record.warnings.push_back(fmt::format("NO PREDICTION: {}", error.what()));
         }
@@ -334,11 +387,10 @@ std::vector<std::string> keep(const RunRecord& record, const std::vector<std::op
     write(directory, "timeline.csv", timeline_csv(timelines_of(reports)), unwritten);
     if (record.profile.sampling.tcp_info)
         write(directory, "tcp.csv", tcp_csv_of(reports), unwritten);
-    keep_remote_traces(reports, directory, unwritten);
     return unwritten;
 }
 
-int publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten) {
+Published publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten) {
     // A full disk must not take the text from the terminal.
     record = as_written(std::move(record), unwritten);
     write(directory, "metrics.prom", prometheus_text(record), unwritten);
@@ -346,20 +398,21 @@ int publish(RunRecord record, RunDirectory& directory, std::vector<std::string> 
     record.verdict = verdict_on(record);
     const std::string json = run_json(record);
     write(directory, "run.json", json, unwritten);
-    if (record.profile.run.json)
+    if (!record.profile.run.json)
+        collectors::print_safely("{}", in_front(record.job, result_text(record, directory.path().string()) +
+                                                                kept_text(directory, unwritten)));
+    else if (record.job.empty())
         collectors::print_safely("{}", json);
-    else
-        collectors::print_safely("{}{}", result_text(record, directory.path().string()),
-                                 kept_text(directory, unwritten));
     std::fflush(stdout);
     if (!record.error.empty())
-        collectors::print_safely(stderr, "gradburst: {}\n", record.error);
-    if (!unwritten.empty())
-        return our_failure;
+        collectors::print_safely(stderr, "gradburst: {}{}\n", record.job.empty() ? "" : record.job + ": ",
+                                 record.error);
     const bool as_expected = record.verdict.result == Result::none || record.verdict.result == Result::pass;
-    return record.status == RunStatus::complete      ? (as_expected ? success : not_as_expected)
-           : record.status == RunStatus::interrupted ? interrupted
-                                                     : our_failure;
+    const int exit_code = !unwritten.empty()                     ? our_failure
+                          : record.status == RunStatus::complete ? (as_expected ? success : not_as_expected)
+                          : record.status == RunStatus::interrupted ? interrupted
+                                                                    : our_failure;
+    return {std::move(record), exit_code};
 }
 
 } // namespace generator

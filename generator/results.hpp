@@ -1,38 +1,70 @@
 #pragma once
 
+#include "generator/failure.hpp"
+#include "generator/prediction.hpp"
 #include "generator/rank_report.hpp"
 #include "generator/run_directory.hpp"
 #include "generator/run_record.hpp"
 #include "generator/switch_sampling.hpp"
 
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace generator {
 
+/// What is known of one of the jobs that ran at the same time.
+struct JobResult {
+    RunRecord record;
+    Workload workload;
+    std::vector<int> members;                       ///< its ranks' numbers in the launch
+    std::vector<std::optional<RankReport>> reports; ///< of these; empty: no answer
+};
+
+/// The traces of a launch, which its jobs have in common.
+struct TraceFolder {
+    std::filesystem::path path;
+    std::set<std::string> files; ///< below it; those that could be kept
+};
+
 /// Puts what the ranks reported into the record: how the run ended, statistics, bytes, CPU. Quick.
-void add_reports(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                 const Workload& workload);
+void add_reports(JobResult& job);
 
 /// Puts what was sampled and what the fluid model expects into the record: seconds for a long run. Does not
-/// throw for a trace that cannot be read: that becomes a warning.
-void add_interfaces(RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                    const std::vector<SwitchPortTrace>& switch_traces, const Workload& workload,
-                    const RunDirectory& directory);
+/// throw for a trace that cannot be read: that becomes a warning. The `others` may have used the same
+/// interfaces.
+void add_interfaces(JobResult& job, const std::vector<const JobResult*>& others,
+                    const std::vector<SwitchPortTrace>& switch_traces, const TraceFolder& traces);
+
+/// What the fluid model expects of the job alone, as if nothing else used the network; nullopt when the line
+/// rate is not known or there is nobody to send to. Throws UserError where the model has its limits.
+std::optional<Prediction> predicted_alone(const RunRecord& record, const Workload& workload,
+                                          std::uint32_t iterations);
 
 /// The record of a run that something ended before its metrics were computed: complete it is not.
 RunRecord without_metrics(RunRecord record, std::string_view why);
 
-/// Writes what need not be computed: timeline.csv, tcp.csv, the traces of hosts that do not share rank 0's
-/// files, and run.json as it shall stay if `publish` does not come to replace it. Returns the names of what
-/// could not be written; standard error says why.
+/// Writes the traces of hosts that do not share rank 0's files. Returns the names of what could not be
+/// written; standard error says why.
+std::vector<std::string> keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
+                                            RunDirectory& directory);
+
+/// Writes what need not be computed: timeline.csv, tcp.csv, and run.json as it shall stay if `publish` does
+/// not come to replace it. Returns what could not be written, too.
 std::vector<std::string> keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
                               RunDirectory& directory);
 
+/// How a job ended, with the verdict on it.
+struct Published {
+    RunRecord record;
+    int exit_code = success;
+};
+
 /// Writes metrics.prom and run.json (a run that lacks another file has failed there), prints the result
-/// (text, or run.json with --json) on standard output and errors on standard error. `unwritten` is what
-/// `keep` returned. Returns the exit code.
-int publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten);
+/// (text, or run.json with --json) on standard output and errors on standard error, with the job's name in
+/// front. `unwritten` is what could not be kept.
+Published publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten);
 
 } // namespace generator

@@ -33,7 +33,7 @@ RunClocks::RunClocks(ControlPlane& control, const std::vector<HostFacts>& ranks,
     if (answering_.empty())
         return;
     settings.timeout = connect_limit;
-    settings.congestion_control.clear();
+    settings.sockets = {};
     open_links(control, endpoints, settings);
     std::map<int, ClockOffset> offsets;
     if (links_ && control.rank() == 0)

@@ -20,7 +20,28 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view traces = "nic";
-constexpr std::array contents{"run.json", "timeline.csv", "tcp.csv", traces.data(), "metrics.prom"};
+constexpr std::array contents{"launch.json", "jobs.json",   "run.json",    "timeline.csv",
+                              "tcp.csv",     traces.data(), "metrics.prom"};
+
+void remove_contents(const fs::path& path) {
+    std::error_code error;
+    for (const char* name : contents)
+        fs::remove_all(path / name, error);
+    for (const char* name : {"report.json", "report.html"}) // they tell of the run that goes
+        fs::remove(path / name, error);
+}
+
+/// Also the jobs' folders, of which nothing else is removed.
+void remove_run(const fs::path& path) {
+    std::error_code error;
+    if (fs::exists(path / "launch.json"))
+        for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
+            if (entry.is_directory(error) && fs::exists(entry.path() / "run.json", error)) {
+                remove_contents(entry.path());
+                fs::remove(entry.path(), error); // if nothing else is in it
+            }
+    remove_contents(path);
+}
 
 void require_writable(const fs::path& folder) {
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
@@ -39,15 +60,12 @@ RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
     std::error_code error;
     if (fs::exists(path) && !fs::is_directory(path))
         throw UserError(fmt::format("--out {}: is a file; give a folder", path.string()));
-    if (fs::exists(path / "run.json")) {
+    if (fs::exists(path / "run.json") || fs::exists(path / "launch.json")) {
         if (!overwrite)
             throw UserError(fmt::format(
                 "--out {}: holds a run already; give another folder, or --overwrite to replace it",
                 path.string()));
-        for (const char* name : contents)
-            fs::remove_all(path / name, error);
-        for (const char* name : {"report.json", "report.html"}) // they tell of the run that goes
-            fs::remove(path / name, error);
+        remove_run(path);
     }
     fs::create_directories(path / "nic", error);
     if (error == std::errc::not_a_directory)
@@ -65,6 +83,14 @@ RunDirectory RunDirectory::join(const fs::path& path) {
     if (error)
         throw std::system_error(error, "create " + (path / "nic").string());
     return RunDirectory(path);
+}
+
+RunDirectory RunDirectory::of_job(const std::string& name) const {
+    const fs::path folder = path_ / name;
+    fs::create_directory(folder);
+    // Sampled once for all jobs; with the link a job's folder is the directory of a run like any other.
+    fs::create_directory_symlink(fs::path("..") / traces, folder / traces);
+    return RunDirectory(folder);
 }
 
 void RunDirectory::write(const std::string& name, std::string_view content) {

@@ -8,7 +8,8 @@
 
 namespace generator {
 
-/// Everything that one run leaves behind. See README.md for the files.
+/// Everything that one run leaves behind, or a launch of several jobs: each then has a folder in it. See
+/// README.md for the files.
 class RunDirectory {
 public:
     /// Creates the folder. Throws UserError when it holds a run already (unless `overwrite`, which removes
@@ -16,6 +17,9 @@ public:
     static RunDirectory create(const std::filesystem::path& path, bool overwrite);
     /// A folder that rank 0 has created, seen from another rank: made here if the hosts share no file system.
     static RunDirectory join(const std::filesystem::path& path);
+
+    /// The folder of one job of a launch of several, made here.
+    RunDirectory of_job(const std::string& name) const;
 
     const std::filesystem::path& path() const { return path_; }
 

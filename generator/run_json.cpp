@@ -64,16 +64,19 @@ Json collective_json(const CollectiveStatistics& statistics) {
     return json;
 }
 
-std::string_view status_name(RunStatus status) {
-    switch (status) {
-    case RunStatus::complete:
-        return "complete";
-    case RunStatus::interrupted:
-        return "interrupted";
-    case RunStatus::failed:
-        break;
-    }
-    return "failed";
+/// As the kernel says. Buffers that it sizes by itself are null; of others it gives twice what can be used.
+Json socket_json(const SocketUse& use, const SocketSettings& asked) {
+    Json json;
+    json["ranks"] = use.ranks;
+    json["congestion_control"] = use.state.congestion_control;
+    json["dscp"] = use.state.dscp;
+    json["pacing_rate_bits_per_second"] =
+        use.state.pacing_rate ? Json(use.state.pacing_rate->bits_per_second) : Json();
+    json["send_buffer_bytes"] = asked.send_buffer_bytes ? Json(use.state.send_buffer_bytes / 2) : Json();
+    json["receive_buffer_bytes"] =
+        asked.receive_buffer_bytes ? Json(use.state.receive_buffer_bytes / 2) : Json();
+    json["no_delay"] = use.state.no_delay;
+    return json;
 }
 
 Json clock_json(const ClockAlignment& clock) {
@@ -134,7 +137,10 @@ Json context_json(const RunRecord& record) {
     context["mpi_library"] = record.mpi_library;
     context["transport"] = "kernel TCP";
     context["congestion_control"] =
-        record.congestion_control.empty() ? Json() : Json(record.congestion_control);
+        record.sockets.empty() ? Json() : Json(congestion_controls(record.sockets));
+    context["sockets"] = Json::array();
+    for (const SocketUse& use : record.sockets)
+        context["sockets"].push_back(socket_json(use, record.profile.network.sockets));
     context["line_rate_bits_per_second"] =
         record.line_rate ? Json(record.line_rate->bits_per_second) : Json();
     context["line_rate_origin"] = record.line_rate_origin;
@@ -145,6 +151,11 @@ Json context_json(const RunRecord& record) {
 Json interface_json(const InterfaceResult& result) {
     Json json = collectors::summary_json(result.summary, result.predicted_ratios);
     json["payload_bytes"] = result.payload_bytes;
+    if (!result.shared_with.empty()) {
+        json["shared_with_jobs"] = result.shared_with;
+        json["other_jobs_payload_bytes"]["least"] = result.others.least_bytes;
+        json["other_jobs_payload_bytes"]["most"] = or_null(result.others.most_bytes);
+    }
     json["ranks"] = result.ranks;
     for (std::size_t i = 0; i < result.predicted_backlog_bytes.size() && i < json["backlog"].size(); ++i)
         json["backlog"][i]["predicted_bytes"] = or_null(result.predicted_backlog_bytes[i]);
@@ -216,9 +227,12 @@ Json run_document(const RunRecord& record) {
     json["status"] = status_name(record.status);
     json["error"] = record.error.empty() ? Json() : Json(record.error);
     json["version"] = GRADBURST_VERSION;
+    if (!record.job.empty())
+        json["job"] = record.job;
     json["run_id"] = record.run_id;
     json["command"] = record.command;
     json["started_at"] = record.started_at;
+    json["start_at"] = record.start_at ? Json::parse(start_at_json(*record.start_at)) : Json();
     json["context"] = context_json(record);
     json["profile"] = Json::parse(effective_profile_json(record.profile));
     json["profile_hash"] = profile_hash(record.profile);
@@ -269,6 +283,18 @@ Json run_document(const RunRecord& record) {
 }
 
 } // namespace
+
+std::string_view status_name(RunStatus status) {
+    switch (status) {
+    case RunStatus::complete:
+        return "complete";
+    case RunStatus::interrupted:
+        return "interrupted";
+    case RunStatus::failed:
+        break;
+    }
+    return "failed";
+}
 
 std::vector<Expectation> expectations_of(const RunRecord& record) {
     std::vector<Expectation> expectations;

@@ -3,8 +3,10 @@
 #include "collectors/summary.hpp"
 #include "generator/clock_offset.hpp"
 #include "generator/host_facts.hpp"
+#include "generator/other_traffic.hpp"
 #include "generator/run_statistics.hpp"
 #include "generator/slow_results.hpp"
+#include "generator/start_at.hpp"
 #include "generator/tcp_results.hpp"
 #include "generator/transport.hpp"
 #include "generator/verdict.hpp"
@@ -12,11 +14,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace generator {
 
 enum class RunStatus { complete, interrupted, failed };
+std::string_view status_name(RunStatus status); ///< as run.json has it
 
 /// One direction of one interface, measured and predicted.
 struct InterfaceResult {
@@ -30,6 +34,9 @@ struct InterfaceResult {
     std::uint64_t payload_bytes = 0;          ///< in this direction over the same time as summary.nic_bytes
     std::uint64_t opposite_payload_bytes = 0; ///< in the other one: its acknowledgements go in this
     std::uint64_t messages = 0;               ///< in both directions: pieces of payload that may travel alone
+    std::vector<std::string> shared_with;     ///< other jobs whose traffic is in the same counter
+    OtherPayload others;                      ///< of these jobs in that time
+    OtherPayload opposite_others;             ///< the same in the other direction
 };
 
 /// One port of a switch that could be sampled (testbed): what left through it to a host.
@@ -58,20 +65,23 @@ struct RankCpu {
 struct RunRecord {
     RunStatus status = RunStatus::failed;
     std::string error; ///< empty unless interrupted or failed
+    std::string job;   ///< its name; empty: the only job of its launch
     std::string run_id;
     std::string command;
     std::string started_at;
+    std::optional<StartAt> start_at;
     std::string mpi_library;
     std::vector<HostFacts> ranks;
     std::vector<Endpoint> endpoints;
-    std::vector<ClockAlignment> clocks; ///< of each rank's host; empty before they were compared
+    std::vector<ClockAlignment> clocks; ///< of each rank's host to that of the launch's rank 0; empty before
+                                        ///< they were compared
     std::vector<std::optional<std::int64_t>> start_monotonic_ns; ///< of each rank, time 0 on its host's clock
     Profile profile;
     std::optional<BitRate> line_rate;
     std::string line_rate_origin; ///< "--line-rate", "eth0 reports it", "unknown"
     double byte_scale = 1;
-    std::string congestion_control;
-    std::vector<RankCpu> cpu; ///< per rank; empty before the traffic
+    std::vector<SocketUse> sockets; ///< of the data connections
+    std::vector<RankCpu> cpu;       ///< per rank; empty before the traffic
     std::vector<std::string> warnings;
     std::optional<std::uint64_t>
         planned_bytes;                  ///< payload of all ranks in the iterations that all ranks finished
@@ -99,6 +109,9 @@ std::string settings_text(const RunRecord& record, const Workload& workload, con
 
 /// What rank 0 prints after it: statistics, bytes, burstiness, warnings.
 std::string result_text(const RunRecord& record, const std::string& out);
+
+/// Each line with the job's name in front ("b | iterations ..."); as it is for the only job.
+std::string in_front(const std::string& job, const std::string& text);
 
 /// metrics.prom: the main numbers in Prometheus' text format.
 std::string prometheus_text(const RunRecord& record);

@@ -71,6 +71,13 @@ std::string bytes_text(const RunRecord& record) {
 std::string nic_bytes_text(const InterfaceResult& result) {
     const auto nic = static_cast<double>(result.summary.nic_bytes);
     const auto payload = static_cast<double>(result.payload_bytes);
+    if (!result.shared_with.empty())
+        return fmt::format("payload {} B, {} of job {}, NIC counted {} B of all in the measured iterations\n",
+                           result.payload_bytes,
+                           result.others.most_bytes ? fmt::format("{} to {} B", result.others.least_bytes,
+                                                                  *result.others.most_bytes)
+                                                    : "an unknown number",
+                           fmt::join(result.shared_with, ", "), result.summary.nic_bytes);
     return fmt::format("payload {} B, NIC counted {} B{} in the measured iterations\n", result.payload_bytes,
                        result.summary.nic_bytes,
                        result.payload_bytes == 0 ? ""
@@ -305,6 +312,18 @@ std::string settings_text(const RunRecord& record, const Workload& workload, con
     return text;
 }
 
+std::string in_front(const std::string& job, const std::string& text) {
+    if (job.empty())
+        return text;
+    std::string result;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        result += fmt::format("{} | {}\n", job, std::string_view(text).substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return result;
+}
+
 std::string result_text(const RunRecord& record, const std::string& out) {
     const RunStatistics& statistics = record.statistics;
     std::string text = "\n";
@@ -316,8 +335,9 @@ std::string result_text(const RunRecord& record, const std::string& out) {
                    statistics.measured_iterations);
     fmt::format_to(append, "iteration time   {}\n", times(statistics.iteration_seconds));
     if (record.predicted_iteration_seconds)
-        fmt::format_to(append, "  predicted      mean {}\n",
-                       duration_text(*record.predicted_iteration_seconds));
+        fmt::format_to(append, "  predicted      mean {}{}\n",
+                       duration_text(*record.predicted_iteration_seconds),
+                       record.job.empty() ? "" : " for the job alone");
     fmt::format_to(append, "start lateness   {}\n", times(statistics.lateness_seconds));
     text += gating_text(statistics.gates);
     text += clocks_text(record.clocks);
@@ -325,9 +345,11 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     text += bytes_text(record);
     text += verified_text(record);
     text += cpu_text(record);
-    if (!record.congestion_control.empty())
-        fmt::format_to(append, "transport        kernel TCP, congestion control {}\n",
-                       record.congestion_control);
+    if (!record.sockets.empty()) {
+        const std::string details = socket_text(record.sockets, record.profile.network.sockets);
+        fmt::format_to(append, "transport        kernel TCP, congestion control {}{}{}\n",
+                       congestion_controls(record.sockets), details.empty() ? "" : ", ", details);
+    }
     text += tcp_text(record.tcp, record.profile.sampling.tcp_info);
     text += interfaces_text(record, out);
     text += slow_lane_text(record.slow_lanes);

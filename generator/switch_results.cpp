@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
-#include <set>
 
 namespace generator {
 namespace {
@@ -49,17 +47,6 @@ std::map<std::string, std::vector<int>> ranks_by_host(const RunRecord& record) {
     return hosts;
 }
 
-/// Hosts whose ranks send to one of `ranks` by the plan.
-std::set<std::string> senders_to(const std::vector<int>& ranks, const RunRecord& record,
-                                 const Workload& workload) {
-    std::set<std::string> hosts;
-    for (const int rank : ranks)
-        for (const PeerLane& from :
-             needed_peers(workload, rank, static_cast<int>(record.ranks.size())).incoming)
-            hosts.insert(record.ranks[static_cast<std::size_t>(from.peer)].addresses.host);
-    return hosts;
-}
-
 void add_queue(SwitchPortResult& result, const collectors::QueueTrace& trace, Span span) {
     std::optional<std::uint64_t> drops_before;
     result.queue_kind = trace.kind;
@@ -86,6 +73,11 @@ void add_senders(SwitchPortResult& result, const std::vector<std::vector<double>
     std::sort(busy.begin(), busy.end());
     result.most_active_senders = busy.back();
     result.typical_active_senders = busy[busy.size() / 2];
+}
+
+bool sends(const std::string& host, const std::map<std::string, std::set<std::string>>& senders_to) {
+    return std::any_of(senders_to.begin(), senders_to.end(),
+                       [&](const auto& each) { return each.second.contains(host); });
 }
 
 /// The line rate; when it is not known, the most that any bin saw.
@@ -140,9 +132,22 @@ std::vector<int> active_senders(const std::vector<std::vector<double>>& senders,
     return counts;
 }
 
+void add_senders(std::map<std::string, std::set<std::string>>& senders, const RunRecord& record,
+                 const Workload& workload) {
+    const auto host_of = [&](int rank) -> const std::string& {
+        return record.ranks[static_cast<std::size_t>(rank)].addresses.host;
+    };
+    const int world_size = static_cast<int>(record.ranks.size());
+    for (int rank = 0; rank < world_size; ++rank)
+        for (const PeerLane& from : needed_peers(workload, rank, world_size).incoming)
+            if (host_of(from.peer) != host_of(rank))
+                senders[host_of(rank)].insert(host_of(from.peer));
+}
+
 std::vector<SwitchPortResult> switch_results(const std::vector<SwitchPortTrace>& traces,
                                              const std::filesystem::path& run_directory,
-                                             const std::vector<Timeline>& timelines, const Workload& workload,
+                                             const std::vector<Timeline>& timelines,
+                                             const std::map<std::string, std::set<std::string>>& senders_to,
                                              const RunRecord& record) {
     std::vector<SwitchPortResult> results;
     const std::optional<Span> span = measured_span(record, timelines);
@@ -152,7 +157,7 @@ std::vector<SwitchPortResult> switch_results(const std::vector<SwitchPortTrace>&
     std::map<std::string, collectors::Trace> by_host;
     std::map<std::string, std::vector<double>> arrivals; // at the switch, from each host
     for (const SwitchPortTrace& each : traces)
-        if (hosts.contains(each.host)) {
+        if (hosts.contains(each.host) || sends(each.host, senders_to)) {
             const collectors::Trace& trace = by_host[each.host] =
                 collectors::read_trace(run_directory / each.file);
             arrivals[each.host] = bin_bytes(trace, Direction::rx, span->from_ns, span->to_ns, bin_length);
@@ -172,9 +177,10 @@ std::vector<SwitchPortResult> switch_results(const std::vector<SwitchPortTrace>&
             collectors::summarize(trace, Direction::tx, from, to, collectors::standard_windows(), {});
         add_queue(result, collectors::read_queue_trace(run_directory / each.queue_file), *span);
         std::vector<std::vector<double>> senders;
-        for (const std::string& host : senders_to(result.ranks, record, workload))
-            if (host != each.host && arrivals.contains(host))
-                senders.push_back(arrivals[host]);
+        if (const auto hosts_to = senders_to.find(each.host); hosts_to != senders_to.end())
+            for (const std::string& host : hosts_to->second)
+                if (arrivals.contains(host))
+                    senders.push_back(arrivals[host]);
         result.possible_senders = static_cast<int>(senders.size());
         add_senders(result, senders, line_bytes);
         results.push_back(std::move(result));

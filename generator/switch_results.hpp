@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
+#include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace generator {
@@ -23,12 +25,17 @@ std::vector<double> bin_bytes(const collectors::Trace& trace, collectors::Direct
 /// sender may follow another without meeting it.
 std::vector<int> active_senders(const std::vector<std::vector<double>>& senders, double least_bytes);
 
+/// Adds to each host those that send to it by the plans of a job.
+void add_senders(std::map<std::string, std::set<std::string>>& senders, const RunRecord& record,
+                 const Workload& workload);
+
 /// Every port of the switch over the measured iterations: what left through it, its queue, and how many
-/// senders were active at the same time. Ports of hosts without ranks are left out. The timelines are on the
-/// clock of rank 0's host, on which the switch was sampled.
+/// of its senders were active at the same time. Ports of hosts without ranks are left out. The timelines are
+/// on the clock of the host on which the switch was sampled, that of the launch's rank 0.
 std::vector<SwitchPortResult> switch_results(const std::vector<SwitchPortTrace>& traces,
                                              const std::filesystem::path& run_directory,
-                                             const std::vector<Timeline>& timelines, const Workload& workload,
+                                             const std::vector<Timeline>& timelines,
+                                             const std::map<std::string, std::set<std::string>>& senders_to,
                                              const RunRecord& record);
 
 /// A table for people.

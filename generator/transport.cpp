@@ -1,6 +1,7 @@
 #include "generator/transport.hpp"
 
 #include "collectors/units.hpp"
+#include "generator/socket_settings.hpp"
 
 #include <asio/awaitable.hpp>
 #include <asio/co_spawn.hpp>
@@ -12,10 +13,7 @@
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 
-#include <cerrno>
 #include <fmt/format.h>
-#include <fstream>
-#include <netinet/tcp.h>
 #include <system_error>
 
 namespace generator {
@@ -31,34 +29,6 @@ constexpr int listen_backlog = 4096;
 constexpr auto hello_timeout = std::chrono::seconds(3); // a stranger may not hold a place for longer
 constexpr auto retry_interval = std::chrono::milliseconds(50);
 constexpr auto listen_interval = std::chrono::milliseconds(50);
-
-/// "reno cubic", from /proc/sys/net/ipv4/tcp_{available,allowed}_congestion_control.
-std::string listed(std::string_view kind) {
-    std::string names;
-    std::getline(std::ifstream(fmt::format("/proc/sys/net/ipv4/tcp_{}_congestion_control", kind)), names);
-    return names.empty() ? "unknown" : names;
-}
-
-void set_congestion_control(int descriptor, const std::string& name) {
-    if (name.empty())
-        return;
-    if (setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name.data(),
-                   static_cast<socklen_t>(name.size())) == 0)
-        return;
-    const std::string reason = std::generic_category().message(errno);
-    throw UserError(
-        fmt::format("congestion control \"{}\" cannot be set: {}; this kernel has: {}; an ordinary user may "
-                    "set: {}",
-                    name, reason, listed("available"), listed("allowed")));
-}
-
-std::string congestion_control(int descriptor) {
-    std::array<char, 64> name{};
-    auto length = static_cast<socklen_t>(name.size() - 1);
-    if (getsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length) != 0)
-        return "unknown";
-    return name.data();
-}
 
 /// The same socket on another context.
 tcp::socket moved_to(asio::io_context& context, tcp::socket& socket) {
@@ -94,11 +64,14 @@ public:
             throw std::runtime_error(missing());
         Connections ready;
         for (auto& [peer_lane, socket] : connections_.outgoing) {
-            ready.congestion_control = congestion_control(socket.native_handle());
             ready.outgoing.emplace(peer_lane, moved_to(target, socket));
         }
         for (auto& [peer_lane, socket] : connections_.incoming)
             ready.incoming.emplace(peer_lane, moved_to(target, socket));
+        const auto first = [](auto& sockets) {
+            return sockets.empty() ? -1 : sockets.begin()->second.native_handle();
+        };
+        ready.state = socket_state(first(ready.outgoing), first(ready.incoming));
         return ready;
     }
 
@@ -136,8 +109,7 @@ private:
         const tcp::endpoint source(asio::ip::make_address(endpoint(self_).address), 0);
         while (!over_) {
             tcp::socket socket(context_, target.protocol());
-            set_congestion_control(socket.native_handle(), settings_.congestion_control);
-            socket.set_option(tcp::no_delay(true));
+            apply(settings_.sockets, socket.native_handle());
             // Or the port that the kernel picks here could be one that the next run wants to listen on.
             socket.set_option(tcp::socket::reuse_address(true));
             socket.bind(source);
@@ -206,7 +178,6 @@ private:
         const PeerLane peer_lane{static_cast<int>(hello->rank), hello->lane};
         if (!peers_.incoming.contains(peer_lane) || connections_.incoming.contains(peer_lane))
             co_return log_stranger(from, "a rank that has no business here, or is connected already");
-        socket.set_option(tcp::no_delay(true), error);
         co_await asio::async_write(socket, asio::buffer(&hello_accepted, 1),
                                    asio::redirect_error(use_awaitable, error));
         if (error || over_)
@@ -297,14 +268,14 @@ std::string Endpoint::text() const {
 }
 
 Listener::Listener(asio::io_context& context, const std::string& address, PortRange ports,
-                   const std::string& congestion_control)
+                   const SocketSettings& sockets)
     : acceptor_(context) {
     const asio::ip::address ip = asio::ip::make_address(address);
     std::error_code error;
     for (std::uint32_t port = ports.first; port <= ports.last; ++port) {
         const tcp::endpoint local(ip, static_cast<std::uint16_t>(port));
         acceptor_ = tcp::acceptor(context, local.protocol());
-        set_congestion_control(acceptor_.native_handle(), congestion_control);
+        apply(sockets, acceptor_.native_handle());
         acceptor_.set_option(tcp::acceptor::reuse_address(true));
         acceptor_.bind(local, error);
         if (!error)

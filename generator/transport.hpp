@@ -3,6 +3,7 @@
 #include "generator/hello.hpp"
 #include "generator/peers.hpp"
 #include "generator/profile.hpp"
+#include "generator/socket_state.hpp"
 
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
@@ -30,15 +31,15 @@ struct Endpoint {
 struct Connections {
     std::map<PeerLane, asio::ip::tcp::socket> outgoing; ///< by the rank that receives
     std::map<PeerLane, asio::ip::tcp::socket> incoming; ///< by the rank that sends
-    std::string congestion_control; ///< in use on the outgoing sockets, as the kernel says
+    SocketState state;                                  ///< of the first of them, which are all alike
 };
 
-/// A listening socket on one address. Throws std::system_error naming address and ports.
-/// Accepted sockets inherit its congestion control.
+/// A listening socket on one address. Throws std::system_error naming address and ports, UserError for
+/// settings that this host does not have. Accepted sockets inherit its settings.
 class Listener {
 public:
     Listener(asio::io_context& context, const std::string& address, PortRange ports,
-             const std::string& congestion_control);
+             const SocketSettings& sockets);
 
     std::uint16_t port() const { return acceptor_.local_endpoint().port(); }
     asio::ip::tcp::acceptor& acceptor() { return acceptor_; }
@@ -49,7 +50,7 @@ private:
 
 struct ConnectSettings {
     JobToken token{};
-    std::string congestion_control; ///< empty: leave the kernel's default
+    SocketSettings sockets;
     std::chrono::milliseconds timeout{10000};
     std::function<void()> listen; ///< called every 50 ms; gives up by throwing
 };

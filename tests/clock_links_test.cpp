@@ -16,7 +16,7 @@ std::vector<Endpoint> loopback_endpoints(int count) {
     std::vector<Listener> listeners;
     std::vector<Endpoint> endpoints;
     for (int rank = 0; rank < count; ++rank) {
-        listeners.emplace_back(context, "127.0.0.1", PortRange{}, "");
+        listeners.emplace_back(context, "127.0.0.1", PortRange{}, SocketSettings{});
         endpoints.push_back({rank, "localhost", "lo", "127.0.0.1", listeners.back().port()});
     }
     return endpoints;
@@ -82,8 +82,9 @@ TEST_CASE("a rank that does not answer is given up", "[clocks]") {
         return std::make_unique<ClockLinks>(0, std::vector{1}, endpoints, clock_settings());
     });
     asio::io_context context(1);
-    const Connections silent = connect_peers(context, Listener(context, "127.0.0.1", PortRange{}, ""), 1,
-                                             endpoints, {{{0, 0}}, {}}, clock_settings());
+    const Connections silent =
+        connect_peers(context, Listener(context, "127.0.0.1", PortRange{}, SocketSettings{}), 1, endpoints,
+                      {{{0, 0}}, {}}, clock_settings());
     const std::unique_ptr<ClockLinks> links = asking.get();
     const auto before = std::chrono::steady_clock::now();
     CHECK(links->measure([] { return true; }).empty());

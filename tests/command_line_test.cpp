@@ -44,6 +44,8 @@ const std::vector<Option> options{
     {"--sockets-per-channel", "2", "/collective/sockets_per_channel", "2"},
     {"--in-flight", "2", "/collective/in_flight", "2"},
     {"--congestion-control", "bbr", "/network/congestion_control", "\"bbr\""},
+    {"--dscp", "46", "/network/dscp", "46"},
+    {"--pacing-rate", "1Gbit", "/network/pacing_rate", "\"1Gbit\""},
     {"--line-rate", "25Gbit", "/network/line_rate", "\"25Gbit\""},
     {"--scale-bytes", "0.01", "/scale/bytes", "0.01"},
     {"--scale-time", "0.5", "/scale/time", "0.5"},
@@ -151,7 +153,8 @@ TEST_CASE("help names every option and has four examples", "[command_line]") {
         CHECK(command.action == CommandLine::Action::show_text);
         for (const Option& each : options)
             CHECK(contains(command.text, std::string(each.option) + " "));
-        for (const char* other : {"--list-profiles", "--version", "--help", "Exit codes: 0"})
+        for (const char* other :
+             {"--jobs FILE", "--start-at TIME", "--list-profiles", "--version", "--help", "Exit codes: 0"})
             CHECK(contains(command.text, other));
         const std::string examples = command.text.substr(command.text.find("Examples:"));
         // lines that begin with a command
@@ -163,6 +166,16 @@ TEST_CASE("--version says which", "[command_line]") {
     const CommandLine command = parse({"--version"});
     CHECK(command.action == CommandLine::Action::show_text);
     CHECK(command.text == "gradburst " GRADBURST_VERSION "\n");
+}
+
+TEST_CASE("a jobs file names the profiles", "[command_line]") {
+    const CommandLine command =
+        parse({"--jobs", "jobs.json", "--iterations", "3", "--start-at", "1796255940"});
+    CHECK(command.action == CommandLine::Action::run);
+    CHECK(command.jobs == "jobs.json");
+    CHECK(command.start_at == "1796255940");
+    CHECK(command.overrides.size() == 1);
+    CHECK(contains(error_of({"smoke", "--jobs", "jobs.json"}), "--jobs jobs.json: names the profiles"));
 }
 
 TEST_CASE("--list-profiles needs no profile", "[command_line]") {

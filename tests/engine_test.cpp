@@ -219,8 +219,8 @@ TEST_CASE("strangers at the port are dropped and the job goes on", "[transport]"
 
 TEST_CASE("a peer that never comes is named with the time waited", "[transport]") {
     asio::io_context context(1);
-    Listener listener(context, "127.0.0.1", {}, "");
-    Listener silent(context, "127.0.0.1", {}, ""); // accepts in the kernel, never answers the hello
+    Listener listener(context, "127.0.0.1", {}, {});
+    Listener silent(context, "127.0.0.1", {}, {}); // accepts in the kernel, never answers the hello
     const std::vector<Endpoint> endpoints{{0, "here", "lo", "127.0.0.1", listener.port()},
                                           {1, "there", "lo", "127.0.0.1", silent.port()}};
     ConnectSettings settings;
@@ -234,9 +234,9 @@ TEST_CASE("a peer that never comes is named with the time waited", "[transport]"
 TEST_CASE("a fixed port range gives each rank of a host its own port, and says when it is too small",
           "[transport]") {
     asio::io_context context(1);
-    const Listener first(context, "127.0.0.1", {}, "");
+    const Listener first(context, "127.0.0.1", {}, {});
     const std::uint16_t taken = first.port();
-    REQUIRE_THROWS_WITH(Listener(context, "127.0.0.1", {taken, taken}, ""),
+    REQUIRE_THROWS_WITH(Listener(context, "127.0.0.1", {taken, taken}, {}),
                         Catch::Contains("listen on 127.0.0.1") && Catch::Contains(std::to_string(taken)));
 }
 

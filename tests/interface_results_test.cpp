@@ -1,3 +1,4 @@
+#include "generator/crossing.hpp"
 #include "generator/interface_results.hpp"
 #include "tests/catch.hpp"
 
@@ -100,6 +101,27 @@ TEST_CASE("a count that does not fit the payload is warned about", "[interface_r
     result.payload_bytes = 0; // a lone rank
     CHECK(warning(0).empty());
     CHECK(warning(900'000).empty()); // an ssh session is no news
+}
+
+TEST_CASE("what other jobs sent is no surprise, unless they cannot tell", "[interface_results]") {
+    InterfaceResult result;
+    result.summary.host = "node-a";
+    result.summary.interface = "eth0";
+    result.summary.quality.samples = 1'000;
+    result.payload_bytes = 100'000'000;
+    result.shared_with = {"b"};
+    result.others = {50'000'000, 100'000'000};
+    const auto warning = [&](std::uint64_t nic_bytes) {
+        result.summary.nic_bytes = nic_bytes;
+        return count_warning(result);
+    };
+    CHECK(warning(150'000'000).empty());
+    CHECK(warning(205'000'000).empty());
+    CHECK_THAT(warning(240'000'000),
+               Catch::Contains("OTHER TRAFFIC") && Catch::Contains("and 50000000 to 100000000 B of job b"));
+    CHECK_THAT(warning(110'000'000), Catch::Contains("BYTES ARE MISSING"));
+    result.others.most_bytes.reset();
+    CHECK(warning(240'000'000).empty());
 }
 
 TEST_CASE("small buckets are mostly headers and acknowledgements, which is no other traffic",

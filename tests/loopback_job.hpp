@@ -40,7 +40,7 @@ inline std::vector<RankResult> run_job(const generator::Profile& profile, const 
     std::vector<Endpoint> endpoints;
     for (std::size_t rank = 0; rank < world; ++rank) {
         contexts.push_back(std::make_unique<asio::io_context>(1));
-        listeners.emplace_back(*contexts.back(), "127.0.0.1", PortRange{}, "");
+        listeners.emplace_back(*contexts.back(), "127.0.0.1", PortRange{}, SocketSettings{});
         endpoints.push_back(
             {static_cast<int>(rank), "localhost", "lo", "127.0.0.1", listeners.back().port()});
     }

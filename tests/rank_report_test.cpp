@@ -43,7 +43,7 @@ TEST_CASE("a report survives the way to rank 0", "[report]") {
     report.status = RunStatus::interrupted;
     report.error = "stopped by \"signal\" 2\n";
     report.lost_peer = 0;
-    report.congestion_control = "cubic";
+    report.sockets = {"cubic", 46, BitRate{8'000}, 1, 2, true};
     report.checked_elements = 5'000'000'000;
     report.traces = {{"nic/node-a.eth0.csv", "t_ns,...\n1,2\n", "{}", 0.25}};
     report.tcp_lines = "2,0,0,3,0,400,,,,,,,,,,\n";
@@ -57,7 +57,7 @@ TEST_CASE("a report survives the way to rank 0", "[report]") {
     CHECK(read.status == report.status);
     CHECK(read.error == report.error);
     CHECK(read.lost_peer == report.lost_peer);
-    CHECK(read.congestion_control == report.congestion_control);
+    CHECK(read.sockets == report.sockets);
     CHECK(read.checked_elements == 5'000'000'000);
     REQUIRE(read.traces.size() == 1);
     CHECK(read.traces[0].file == "nic/node-a.eth0.csv");

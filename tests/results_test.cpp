@@ -53,7 +53,7 @@ TEST_CASE("a complete run is kept whole and exits with 0", "[results]") {
     RunDirectory directory = RunDirectory::create(scratch / "run", false);
     int exit_code = -1;
     const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
-        exit_code = publish(finished_run(), directory, keep(finished_run(), {}, directory));
+        exit_code = publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code;
     });
     CHECK(exit_code == success);
     CHECK_THAT(text, Catch::Contains("run: run.json, timeline.csv, tcp.csv, nic/, metrics.prom\n"));
@@ -69,8 +69,9 @@ TEST_CASE("a run.json that could not be replaced says why it may be there, and t
     REQUIRE(unwritten.empty());
     block(directory, "run.json");
     int exit_code = -1;
-    const std::string text = printed(STDOUT_FILENO, scratch / "",
-                                     [&] { exit_code = publish(finished_run(), directory, unwritten); });
+    const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
+        exit_code = publish(finished_run(), directory, unwritten).exit_code;
+    });
     CHECK(exit_code == our_failure);
     CHECK_THAT(text, Catch::Contains(
                          "run: timeline.csv, tcp.csv, nic/, metrics.prom\n"
@@ -87,7 +88,8 @@ TEST_CASE("a file that can never be written is told once", "[results]") {
     std::string text;
     const std::string errors = printed(STDERR_FILENO, scratch / "", [&] {
         text = printed(STDOUT_FILENO, scratch / "", [&] {
-            CHECK(publish(finished_run(), directory, keep(finished_run(), {}, directory)) == our_failure);
+            CHECK(publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code ==
+                  our_failure);
         });
     });
     CHECK(occurrences(errors, "run.json.new") == 1);
@@ -102,7 +104,7 @@ TEST_CASE("a run that could not write one of its files has failed, in run.json t
     std::filesystem::create_directory(scratch / "run/tcp.csv");
     int exit_code = -1;
     const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
-        exit_code = publish(finished_run(), directory, keep(finished_run(), {}, directory));
+        exit_code = publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code;
     });
     CHECK(exit_code == our_failure);
     CHECK_THAT(text,
@@ -117,7 +119,8 @@ TEST_CASE("a run directory that was removed keeps nothing, and that is said", "[
     RunDirectory directory = RunDirectory::create(scratch / "gone", false);
     std::filesystem::remove_all(scratch / "gone");
     const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
-        CHECK(publish(finished_run(), directory, keep(finished_run(), {}, directory)) == our_failure);
+        CHECK(publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code ==
+              our_failure);
     });
     CHECK_THAT(text,
                Catch::Contains("NOTHING IS KEPT in ") && Catch::Contains("gone\nNOT WRITTEN: run.json"));

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""An independent validator judges the profile schema: it accepts every shipped profile, and of the bad ones exactly
-those that a schema cannot tell from good ones (rules between fields; tests/data/bad_profiles/messages.tsv).
+"""An independent validator judges the schemas of profiles and jobs files: each accepts every shipped file, and of the bad
+ones exactly those that a schema cannot tell from good ones (rules between fields; tests/data/bad_*/messages.tsv).
 
 usage: schema_test.py <source folder>. Exit 77 without jsonschema: the test is skipped."""
 import csv
@@ -14,26 +14,30 @@ except ImportError:
     print("SKIPPED: no python3-jsonschema; tools/setup --tests installs it")
     sys.exit(77)
 
-LEAST_AGREED = 40  # bad profiles that both refuse
+# schema, shipped files, bad files, how many of these both refuse at least
+KINDS = [
+    ("profile.schema.json", ".", "bad_profiles", 40),
+    ("jobs.schema.json", "jobs", "bad_jobs", 25),
+]
 
 
 def read(path):
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def shipped_profiles(folder):
+def shipped_files(folder):
     return [path for path in sorted(folder.glob("*.json")) if not path.name.endswith(".schema.json")]
 
 
-def main(source):
-    schema = read(source / "profiles" / "profile.schema.json")
+def mistakes_about(source, schema_name, folder, bad_folder, least_agreed):
+    schema = read(source / "profiles" / schema_name)
     Draft202012Validator.check_schema(schema)
     validator = Draft202012Validator(schema)
     mistakes = []
-    shipped = shipped_profiles(source / "profiles")
+    shipped = shipped_files(source / "profiles" / folder)
     for path in shipped:
         mistakes += [f"{path.name} is shipped, but: {error.message}" for error in validator.iter_errors(read(path))]
-    bad = source / "tests" / "data" / "bad_profiles"
+    bad = source / "tests" / "data" / bad_folder
     with open(bad / "messages.tsv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     agreed = 0
@@ -42,10 +46,15 @@ def main(source):
         if refused != (row["schema"] == "yes"):
             mistakes.append(f"{row['file']} is {'refused' if refused else 'accepted'} by the schema")
         agreed += refused
-    if agreed < LEAST_AGREED:
-        mistakes.append(f"both refuse only {agreed} bad profiles, fewer than {LEAST_AGREED}")
-    print(f"{len(shipped)} shipped profiles; {agreed} bad ones refused by both, "
+    if agreed < least_agreed:
+        mistakes.append(f"both refuse only {agreed} files of {bad_folder}, fewer than {least_agreed}")
+    print(f"{schema_name}: {len(shipped)} shipped files; {agreed} bad ones refused by both, "
           f"{len(rows) - agreed} by gradburst alone")
+    return mistakes
+
+
+def main(source):
+    mistakes = [mistake for kind in KINDS for mistake in mistakes_about(source, *kind)]
     for mistake in mistakes:
         print("FAILED:", mistake)
     return 1 if mistakes else 0
