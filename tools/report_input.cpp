@@ -1,5 +1,7 @@
 #include "tools/report_input.hpp"
 
+#include "tools/run_file.hpp"
+
 #include "collectors/queue_lane.hpp"
 #include "collectors/slow_lane.hpp"
 #include "generator/failure.hpp"
@@ -21,8 +23,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using generator::UserError;
 
-constexpr std::string_view run_format = "gradburst-run/1";
-constexpr std::string_view format_name = "gradburst-run/";
 constexpr std::string_view timeline_header =
     "rank,iteration,bucket,iteration_start_ns,due_ns,start_ns,end_ns,iteration_end_ns,late_ns,bucket_bytes,"
     "sent_bytes,received_bytes";
@@ -32,37 +32,6 @@ std::string content_of(const fs::path& path) {
     if (!file)
         throw UserError(fmt::format("{}: cannot be opened: {}", path.string(), std::strerror(errno)));
     return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void require_format(const Json& run, const fs::path& path) {
-    const auto format = run.is_object() ? run.find("format") : run.end();
-    if (!run.is_object() || format == run.end() || !format->is_string())
-        throw UserError(fmt::format("{}: /format: is missing; this is no run.json", path.string()));
-    const std::string text = format->get<std::string>();
-    if (text == run_format)
-        return;
-    if (!text.starts_with(format_name))
-        throw UserError(fmt::format("{}: /format: is \"{}\", not \"{}\"", path.string(), text, run_format));
-    int version = 0;
-    const char* const digits = text.data() + format_name.size();
-    const auto [end, error] = std::from_chars(digits, text.data() + text.size(), version);
-    const bool newer = error == std::errc{} && end == text.data() + text.size() && version > 1;
-    throw UserError(
-        fmt::format("{}: /format: is \"{}\", and this gradburst-report ({}) reads \"{}\" alone; {}",
-                    path.string(), text, GRADBURST_VERSION, run_format,
-                    newer ? "use the gradburst-report of the version that made this run, or a later one"
-                          : "use the gradburst-report of the version that made this run, or repeat the run"));
-}
-
-Json read_run_json(const fs::path& path) {
-    Json run;
-    try {
-        run = Json::parse(content_of(path));
-    } catch (const Json::parse_error& error) { // says line and column
-        throw UserError(fmt::format("{}: is no JSON: {}", path.string(), error.what()));
-    }
-    require_format(run, path);
-    return run;
 }
 
 /// One field, up to the next comma.
@@ -187,7 +156,7 @@ ReportInput read_run(const fs::path& folder) {
         throw UserError(fmt::format("{}: holds no run.json, so it is no run directory; name the run's "
                                     "folder, or the CSV file of a trace",
                                     folder.string()));
-    input.run = read_run_json(record);
+    input.run = parse_run_json(content_of(record), record.string());
     const fs::path timeline = folder / "timeline.csv";
     if (fs::exists(timeline))
         input.timeline = parse_timeline_csv(content_of(timeline), timeline.string());

@@ -2,12 +2,14 @@
 
 #include <string_view>
 
-/// The files of tools/report, and the chart library, as the build put them into the program.
+/// The files of tools/report, the chart library and the schema of run.json, as the build put them into the
+/// program.
 namespace tools::page {
 
 extern const std::string_view html;
 extern const std::string_view style;
 extern const std::string_view program;
-extern const std::string_view dygraphs; ///< empty: this build draws no charts
+extern const std::string_view dygraphs;   ///< empty: this build draws no charts
+extern const std::string_view run_schema; ///< run.schema.json
 
 } // namespace tools::page
