@@ -206,6 +206,9 @@ void add_traces_of(ReportInput& input, const fs::path& folder) {
 ReportInput read_run(const fs::path& folder) {
     ReportInput input;
     const fs::path record = folder / "run.json";
+    if (!fs::exists(record) && fs::exists(folder / "launch.json"))
+        throw UserError(
+            fmt::format("{}: is a launch of several jobs; name a job's folder in it", folder.string()));
     if (!fs::exists(record))
         throw UserError(fmt::format("{}: holds no run.json, so it is no run directory; name the run's "
                                     "folder, or the CSV file of a trace",
