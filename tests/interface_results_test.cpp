@@ -124,6 +124,20 @@ TEST_CASE("what other jobs sent is no surprise, unless they cannot tell", "[inte
     CHECK(warning(240'000'000).empty());
 }
 
+TEST_CASE("another job's small buckets are mostly headers and acknowledgements too", "[interface_results]") {
+    InterfaceResult result;
+    result.summary.quality.samples = 1'000;
+    result.payload_bytes = result.opposite_payload_bytes = 1'000'000;
+    result.shared_with = {"b"};
+    result.others = result.opposite_others = {8'000'000, 8'000'000, 60'000};
+    result.summary.nic_bytes = 9'000'000 + 120'000 * 70;
+    CHECK(count_warning(result).empty());
+    result.summary.nic_bytes += 6'000'000;
+    CHECK(count_warning(result).starts_with("OTHER TRAFFIC"));
+    result.opposite_others.most_bytes.reset(); // what it received may explain the acknowledgements
+    CHECK(count_warning(result).empty());
+}
+
 TEST_CASE("small buckets are mostly headers and acknowledgements, which is no other traffic",
           "[interface_results]") {
     // 512 B in a ring of four: chunks of 128 B, six of them out and six in per iteration.

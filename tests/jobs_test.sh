@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Several jobs in one launch on this machine, and launches that meet: jobs_test.sh GRADBURST GRADBURST_COLLECT. Exit code 77 =
-# skipped.
+# Several jobs in one launch on this machine, and launches that meet: jobs_test.sh GRADBURST GRADBURST_COLLECT
+# GRADBURST_REPORT. Exit code 77 = skipped.
 set -uo pipefail
 here=$(dirname "$(readlink -f "$0")")
 source "$here/whole_runs.sh"
+report=$(readlink -f "${3:?path of gradburst-report}")
 
 cat >small.json <<'JSON'
 {"compute": {"time": "20ms"}, "gradients": {"bucketing": "explicit", "buckets": [{"bytes": "64KiB", "ready_after": "12ms"}]},
@@ -52,6 +53,41 @@ jobs_beside_each_other() {
   check "--json prints launch.json" cmp -s stdout two/launch.json
   check "a dry run shows every job" run 4 --jobs jobs.json --dry-run
   check "a dry run shows job b" prints "b | profile          small"
+}
+
+report_json() { # RUN EXPRESSION: over the one run of the report.json in a run directory `run`
+  python3 -c 'import json, sys
+run = json.load(open(f"{sys.argv[1]}/report.json"))["runs"][-1]
+sys.exit(0 if eval(sys.argv[2]) else f"does not hold: {sys.argv[2]}; {json.dumps(run)[:2000]}")' "$@"
+}
+
+verdicts_and_reports() {
+  sed 's/"\/run\/iterations": 60/&, "\/expect": ["iterations == 61", "sent_bytes > 0B"]/;
+       s/"ranks": "0-1"/&, "set": {"\/expect": ["iterations == 30"]}/' jobs.json >expect.json
+  check "the launch exits with 3, for one job is not as expected" exits_with 3 "${mpi[@]}" -n 4 "$gradburst" --jobs expect.json \
+    --out "$work/judged"
+  check "each job has its verdict" launch_json judged \
+    '(a["verdict"], b["verdict"], ra["verdict"]["result"], rb["verdict"]["result"]) == ("pass", "fail", "pass", "fail")'
+  check "it says whose" prints "b |   FAIL           iterations == 61"
+  check "both jobs are complete" launch_json judged 'r["complete"] and a["status"] == b["status"] == "complete"'
+  check "clocks were compared for all jobs, after them too" launch_json judged \
+    'all(h["clock"]["start"] and h["clock"]["end"] for x in (ra, rb) for h in x["context"]["hosts"])'
+  local job
+  for job in a b; do
+    check "a report of job $job, with its verdict" exits_with $([[ $job == a ]] && echo 0 || echo 3) "$report" "judged/$job"
+    check "it has the traces of the launch" report_json judged/$job \
+      '[i["samples"] > 10 for i in run["interfaces"]] == [True, True] and not any(
+       "TRACE" in w or "ALIGNED" in w for w in run["warnings"])'
+    check "its charts have the rate" grep -q '"rate' judged/$job/report.html
+  done
+  check "a job beside the other one, which is not as it expects" exits_with 3 "$report" --baseline judged/a judged/b --out both
+  check "--expect holds for every job" exits_with 3 "${mpi[@]}" -n 4 "$gradburst" --jobs jobs.json --out "$work/all" \
+    --expect 'iterations == 30'
+  check "of which one passes" launch_json all '(a["verdict"], b["verdict"]) == ("pass", "fail")'
+  check "without expectations there is no verdict" launch_json two 'a["verdict"] is None and rb["verdict"]["result"] == "none"'
+  check "--overwrite takes the reports along" run 4 --jobs jobs.json --out "$work/judged" --overwrite --iterations 5
+  check "none is left" absent judged/a/report.json
+  check "the traces are there once" test -L judged/a/nic -a -f judged/a/nic/"$(basename judged/nic/*.lo.csv)"
 }
 
 mistakes() {
@@ -143,6 +179,7 @@ launches_that_meet() {
 }
 
 jobs_beside_each_other
+verdicts_and_reports
 mistakes
 one_job_fails
 a_stop_ends_all

@@ -45,6 +45,9 @@ TEST_CASE("another job's buckets count as far as they lie in the time", "[other_
     CHECK(bytes(15, 55) == std::vector<std::uint64_t>{600, 3'000});
     CHECK(bytes(21, 29) == std::vector<std::uint64_t>{0, 0});
     CHECK(bytes(32, 38) == std::vector<std::uint64_t>{0, 600});
+    // Six chunks in each iteration, each perhaps with a header of its own.
+    CHECK(other_payload(others, Direction::tx, 1'000, 1'100, false).messages == 18);
+    CHECK(other_payload(others, Direction::tx, 1'015, 1'035, false).messages == 12);
 }
 
 TEST_CASE("what ranks of one host send to each other is not in its counter", "[other_traffic]") {

@@ -117,6 +117,10 @@ TEST_CASE("what is no run says what it is", "[cli]") {
     CHECK(contains(program.complaint("nowhere"), "nowhere: is not there"));
     fs::create_directory(program.file("empty"));
     CHECK(contains(program.complaint("'" + program.file("empty").string() + "'"), "holds no run.json"));
+    program.write_run("launch/a");
+    program.write("launch/launch.json", "{}");
+    CHECK(contains(program.complaint("'" + program.file("launch").string() + "'"),
+                   "is a launch of several jobs; name a job's folder in it"));
     CHECK(contains(program.complaint(program.write_run("broken", "{\"format\": \n  oops")), "line 2"));
     CHECK(contains(program.complaint(program.write_run("other", "[]")), "/format: is missing"));
     const std::string older = program.complaint(program.write_run("old", R"({"format": "gradburst-run/0"})"));

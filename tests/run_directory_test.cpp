@@ -173,6 +173,23 @@ TEST_CASE("ranks without a common file system make the folder themselves", "[run
     CHECK(text_of(scratch / "other/run.json") == "{}");
 }
 
+TEST_CASE("a job's folder leads to the traces, which the jobs have in common", "[run_directory]") {
+    const tests::TemporaryFolder scratch;
+    RunDirectory launch = RunDirectory::create(scratch / "run", false);
+    RunDirectory job = launch.of_job("a");
+    write_text(scratch / "run/nic/host.eth0.csv", "t_ns");
+    job.write("run.json", "{}");
+    launch.write("launch.json", "{}");
+    CHECK(text_of(scratch / "run/a/nic/host.eth0.csv") == "t_ns");
+    CHECK(job.kept() == std::vector<std::string>{"run.json", "nic/"});
+    fs::rename(scratch / "run", scratch / "elsewhere");
+    CHECK(text_of(scratch / "elsewhere/a/nic/host.eth0.csv") == "t_ns");
+    write_text(scratch / "elsewhere/a/report.json", "{}");
+    RunDirectory::create(scratch / "elsewhere", true);
+    CHECK(entries(scratch / "elsewhere") == std::set<std::string>{"nic"});
+    CHECK(entries(scratch / "elsewhere/nic").empty());
+}
+
 TEST_CASE("runs that start in the same second get folders of their own", "[run_directory]") {
     const tests::TemporaryFolder scratch;
     const fs::path before = fs::current_path();

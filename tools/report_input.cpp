@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -60,8 +61,15 @@ bool parse_line(std::string_view line, BucketSpan& span) {
            next(span.received_bytes) && line.empty();
 }
 
+/// What is to be added to a host's clock to get that of the switch's host; 0 where it is not known.
+std::int64_t clock_offset_ns(const Json& host) {
+    const Json::json_pointer offset("/clock/start/offset_seconds");
+    return host.contains(offset) && host[offset].is_number() ? std::llround(1e9 * host[offset].get<double>())
+                                                             : 0;
+}
+
 /// Time 0 of the run on the clock of a host: of the rank that uses the interface, of any rank of the host,
-/// and of a switch, which is on the host of rank 0, that of rank 0.
+/// and of a switch, which is on the host of the launch's rank 0, that of rank 0.
 std::optional<std::int64_t> start_of_run(const Json& run, const std::string& host,
                                          const std::string& interface, bool is_switch_port) {
     std::optional<std::int64_t> of_host;
@@ -73,14 +81,27 @@ std::optional<std::int64_t> start_of_run(const Json& run, const std::string& hos
             const Json start = rank.value("start_monotonic_ns", Json());
             if (!start.is_number_integer())
                 continue;
-            const bool same_host =
-                is_switch_port ? rank.value("rank", -1) == 0 : each.value("host", "") == host;
+            if (is_switch_port && rank.value("rank", -1) == 0)
+                return start.get<std::int64_t>() + clock_offset_ns(each);
+            const bool same_host = !is_switch_port && each.value("host", "") == host;
             if (same_host && rank.value("interface", "") == interface)
                 return start.get<std::int64_t>();
             if (same_host && !of_host)
                 of_host = start.get<std::int64_t>();
         }
     return of_host;
+}
+
+/// Of the traces that a launch's jobs have in common, one whose interface carries none of this job's ranks.
+bool belongs_to_other_jobs(const Json& run, const collectors::TraceInfo& info) {
+    const Json::json_pointer hosts("/context/hosts");
+    if (!run.contains("job") || !run.contains(hosts))
+        return false;
+    for (const Json& each : run[hosts])
+        for (const Json& rank : each.value("ranks", Json::array()))
+            if (each.value("host", "") == info.host && rank.value("interface", "") == info.interface)
+                return false;
+    return true;
 }
 
 bool is_part(const fs::path& path) {
@@ -119,6 +140,8 @@ void add_trace(ReportInput& input, const fs::path& path) {
     }
     trace.is_switch_port = trace.info.side.starts_with("switch port");
     if (input.kind == ReportInput::Kind::run) {
+        if (!trace.is_switch_port && belongs_to_other_jobs(input.run, trace.info))
+            return;
         const auto start =
             start_of_run(input.run, trace.info.host, trace.info.interface, trace.is_switch_port);
         if (start)
@@ -152,6 +175,9 @@ void add_traces_of(ReportInput& input, const fs::path& folder) {
 ReportInput read_run(const fs::path& folder) {
     ReportInput input;
     const fs::path record = folder / "run.json";
+    if (!fs::exists(record) && fs::exists(folder / "launch.json"))
+        throw UserError(
+            fmt::format("{}: is a launch of several jobs; name a job's folder in it", folder.string()));
     if (!fs::exists(record))
         throw UserError(fmt::format("{}: holds no run.json, so it is no run directory; name the run's "
                                     "folder, or the CSV file of a trace",
