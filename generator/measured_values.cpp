@@ -140,7 +140,8 @@ MeasuredValue backlog_value(const AskedQuantity& asked, const Json& interface) {
                             .estimate = number_at(point, "/estimate_bytes"),
                             .upper = number_at(point, "/estimate_bytes"), // no upper bound is computed
                             .predicted = number_at(point, "/predicted_bytes")};
-        value.problem = value.lower ? trace_problem(interface, {}) : "nothing was counted there";
+        value.problem =
+            value.lower && value.upper ? trace_problem(interface, {}) : "nothing was counted there";
         return value;
     }
     return unusable(fmt::format("no backlog for {} was computed, only for {}",

@@ -38,13 +38,21 @@ Json trace_document(const TraceSource& trace) {
     return document;
 }
 
-Json summaries_of(const ReportInput& input, std::span<const Expectation> asked) {
-    Json summaries = Json::array();
-    for (const TraceSource& trace : input.traces)
-        if (!trace.is_switch_port)
-            for (Json& summary : trace_summaries(input, trace, asked))
-                summaries.push_back(std::move(summary));
-    return summaries;
+/// Into the document, instead of the metrics that it does not have. A damaged trace costs a run that
+/// interface; by itself there is nothing to report.
+void add_summaries(ReportRun& run, std::span<const Expectation> asked) {
+    Json& summaries = run.document["interfaces"] = Json::array();
+    for (const TraceSource& trace : run.input->traces)
+        try {
+            if (!trace.is_switch_port)
+                for (Json& summary : trace_summaries(*run.input, trace, asked))
+                    summaries.push_back(std::move(summary));
+        } catch (const std::runtime_error& error) {
+            if (run.input->kind == ReportInput::Kind::trace)
+                throw;
+            run.document["warnings"].push_back(
+                fmt::format("TRACE {} CANNOT BE READ: {}", trace.path.string(), error.what()));
+        }
 }
 
 Json on_section(const ReportRun& run) {
@@ -169,7 +177,7 @@ ReportRun make_report_run(const ReportInput& input, std::span<const Expectation>
     };
     run.timeline = timeline_numbers(input.timeline, iterations("warmup"), iterations("count"));
     if (copied(run.document, "/interfaces", Json::array()).empty())
-        run.document["interfaces"] = summaries_of(input, asked);
+        add_summaries(run, asked);
     return run;
 }
 
