@@ -1,6 +1,7 @@
 #include "collectors/lane_file.hpp"
 
 #include "collectors/file_output.hpp"
+#include "collectors/sidecar_numbers.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -145,7 +146,7 @@ LaneNotes read_lane_notes(const std::filesystem::path& path) {
 LaneTable read_lane_file(const std::filesystem::path& path, std::span<const LaneColumn> columns) {
     LaneTable table;
     read_sidecar_of(path, [&](const nlohmann::ordered_json& document) {
-        table.start_monotonic_ns = document.at("start_monotonic_ns");
+        table.start_monotonic_ns = time_of(document, "start_monotonic_ns");
         table.interface = document.at("interface");
         for (const auto& [key, value] : document.items())
             if (value.is_string())

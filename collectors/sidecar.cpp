@@ -1,6 +1,7 @@
 #include "collectors/sidecar.hpp"
 
 #include "collectors/file_output.hpp"
+#include "collectors/sidecar_numbers.hpp"
 #include "collectors/trace_file.hpp"
 
 #include <cerrno>
@@ -77,9 +78,9 @@ ClockFacts clock_facts(const nlohmann::ordered_json& document) {
     ClockFacts clocks;
     if (document.is_null())
         return clocks;
-    clocks.end_monotonic_ns = document.at("end_monotonic_ns");
-    clocks.end_realtime_ns = document.at("end_realtime_ns");
-    clocks.suspended_ns = document.at("suspended_ns");
+    clocks.end_monotonic_ns = time_of(document, "end_monotonic_ns");
+    clocks.end_realtime_ns = whole_number(document, "end_realtime_ns", 0, latest_realtime_ns);
+    clocks.suspended_ns = time_of(document, "suspended_ns");
     clocks.slew_ppm = document.at("slew_ppm");
     return clocks;
 }
@@ -104,7 +105,7 @@ TimeKeeping time_keeping_of(const nlohmann::ordered_json& document) {
         return kept;
     const auto time = [&](const char* key) {
         return std::chrono::duration_cast<std::chrono::microseconds>(
-            std::chrono::nanoseconds(document.at(key).get<std::int64_t>()));
+            std::chrono::nanoseconds(time_of(document, key)));
     };
     kept.steering = {document.at("synchronised"), time("maximum_error_ns"), time("estimated_error_ns"),
                      document.at("frequency_ppm")};
@@ -121,7 +122,7 @@ nlohmann::ordered_json renamings_json(const std::vector<Renaming>& renamings) {
 std::vector<Renaming> renamings_of(const nlohmann::ordered_json& document) {
     std::vector<Renaming> renamings;
     for (const nlohmann::ordered_json& each : document)
-        renamings.push_back({each.at("t_ns"), each.at("name")});
+        renamings.push_back({time_of(each, "t_ns"), each.at("name")});
     return renamings;
 }
 
@@ -130,9 +131,7 @@ nlohmann::ordered_json spread_json(const Spread& spread) {
 }
 
 Spread spread_of(const nlohmann::ordered_json& document) {
-    const auto time = [&](const char* key) {
-        return std::chrono::nanoseconds(document.at(key).get<std::int64_t>());
-    };
+    const auto time = [&](const char* key) { return std::chrono::nanoseconds(time_of(document, key)); };
     return {time("p50"), time("p99"), time("max")};
 }
 
@@ -158,16 +157,14 @@ SamplerFacts sampler_facts(const nlohmann::ordered_json& document) {
         return sampler;
     sampler.scheduling = document.at("scheduling");
     if (!document.at("cpu").is_null())
-        sampler.cpu = document.at("cpu").get<int>();
+        sampler.cpu = static_cast<int>(whole_number(document, "cpu", 0, std::numeric_limits<int>::max()));
     sampler.cpu_share = document.at("cpu_share");
-    sampler.sources = document.at("sources");
-    const auto time = [&](const char* key) {
-        return std::chrono::nanoseconds(document.at(key).get<std::int64_t>());
-    };
+    sampler.sources = count_of(document, "sources");
+    const auto time = [&](const char* key) { return std::chrono::nanoseconds(time_of(document, key)); };
     sampler.spin = time("spin_ns");
     sampler.achieved_interval = spread_of(document.at("achieved_interval_ns"));
     sampler.read_width = spread_of(document.at("read_width_ns"));
-    sampler.gaps = document.at("gaps");
+    sampler.gaps = count_of(document, "gaps");
     sampler.longest_gap = time("longest_gap_ns");
     if (!document.at("refresh_period_ns").is_null())
         sampler.refresh_period = time("refresh_period_ns");
@@ -247,17 +244,17 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.interface = document.at("interface");
         info.source = document.at("source");
         info.byte_unit = document.at("byte_unit");
-        info.interval = std::chrono::nanoseconds(document.at("interval_ns").get<std::int64_t>());
-        info.start_monotonic_ns = document.at("start_monotonic_ns");
-        info.start_realtime_ns = document.at("start_realtime_ns");
+        info.interval = std::chrono::nanoseconds(length_of(document, "interval_ns"));
+        info.start_monotonic_ns = time_of(document, "start_monotonic_ns");
+        info.start_realtime_ns = whole_number(document, "start_realtime_ns", 0, latest_realtime_ns);
         info.clocks = clock_facts(document.value("clocks", nlohmann::ordered_json()));
         info.time_keeping = time_keeping_of(document.value("time_keeping", nlohmann::ordered_json()));
-        info.missed = document.at("missed");
-        info.failed = document.at("failed");
+        info.missed = count_of(document, "missed");
+        info.failed = count_of(document, "failed");
         info.complete = document.at("complete");
         info.reason = document.at("reason");
         if (const auto lost = document.find("lost_from_ns"); lost != document.end() && !lost->is_null())
-            info.lost_from = std::chrono::nanoseconds(lost->get<std::int64_t>());
+            info.lost_from = std::chrono::nanoseconds(time_of(document, "lost_from_ns"));
         info.renamings = renamings_of(document.value("renamings", nlohmann::ordered_json::array()));
         info.driver = document.value("driver", "");
         info.source_reason = document.value("source_reason", "");

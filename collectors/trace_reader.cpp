@@ -2,6 +2,7 @@
 
 #include "collectors/csv_block.hpp"
 #include "collectors/sidecar.hpp"
+#include "collectors/sidecar_numbers.hpp"
 
 #include <cerrno>
 #include <charconv>
@@ -17,8 +18,6 @@ namespace collectors {
 
 namespace {
 
-/// Twice as much still fits into a number, as do differences.
-constexpr std::int64_t latest_ns = std::int64_t{1} << 60;
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 
 using Block = std::function<void(std::span<const Sample>)>;
@@ -80,7 +79,7 @@ public:
 
 private:
     void take(const Sample& sample) {
-        if (sample.t_ns < -latest_ns || sample.t_ns > latest_ns)
+        if (!is_sensible(sample.t_ns))
             refuse(path_, place_, "is more than 36 years from the start of the trace");
         if (sample.t_ns < last_end_ns_)
             refuse(path_, place_, "begins before the sample above it ended");

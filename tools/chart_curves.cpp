@@ -3,6 +3,7 @@
 #include "tools/chart_rate.hpp"
 #include "tools/number_rows.hpp"
 
+#include "collectors/sidecar_numbers.hpp"
 #include "collectors/trace_file.hpp"
 
 #include <algorithm>
@@ -54,14 +55,12 @@ constexpr std::array<LaneChart, 8> slow_charts{{
     {"ecn_marks_echoed", "retransmits", "ECN marks echoed", "packets", true},
 }};
 
-/// How far apart the rows of a lane are; that of its lanes if the sidecar does not say.
+/// How wide the bins of a lane are: as far apart as its rows.
 std::int64_t lane_step_ns(const LaneSource& lane) {
     const std::int64_t usual =
         lane.kind == LaneSource::Kind::queue ? 2 * millisecond_ns : 100 * millisecond_ns;
-    std::ifstream file(std::filesystem::path(lane.path).replace_extension(".json"));
-    const auto sidecar = nlohmann::json::parse(file, nullptr, false);
-    const std::int64_t interval = sidecar.is_object() ? sidecar.value("interval_ns", usual) : usual;
-    return std::max(millisecond_ns, interval / millisecond_ns * millisecond_ns);
+    const std::int64_t rows = lane.step_ns > 0 ? lane.step_ns : usual;
+    return std::max(millisecond_ns, rows / millisecond_ns * millisecond_ns);
 }
 
 /// Which column of the file shows in which curve; counters give what they rose by.
@@ -76,7 +75,7 @@ void read_lane(const LaneSource& lane, std::int64_t step_ns, const std::vector<L
                const std::function<void(std::size_t, std::int64_t, double)>& value) {
     std::vector<std::optional<std::int64_t>> before(uses.size());
     for_each_number_row(lane.path, [&](Row row) {
-        if (row.empty() || !row[0])
+        if (row.empty() || !row[0] || !collectors::is_sensible(*row[0]))
             return;
         const std::int64_t index = index_at(*row[0] + lane.offset_ns, step_ns);
         for (std::size_t i = 0; i < uses.size(); ++i) {

@@ -1,5 +1,6 @@
 #include "tools/report_figure.hpp"
 
+#include "tools/input_failure.hpp"
 #include "tools/report_sections.hpp"
 
 #include "collectors/period.hpp"
@@ -147,7 +148,9 @@ std::vector<Series> rate_series(std::span<const ReportInput> inputs) {
         for (const TraceSource& trace : input.traces)
             if (!trace.is_switch_port && all.size() < most_series)
                 all.push_back({fmt::format("{}.{}", trace.info.host, trace.info.interface),
-                               rate_rows(trace, collectors::Direction::tx)});
+                               using_input(input, [&](const ReportInput&) {
+                                   return rate_rows(trace, collectors::Direction::tx);
+                               })});
     return all;
 }
 

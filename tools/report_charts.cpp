@@ -3,6 +3,7 @@
 #include "tools/chart_bins.hpp"
 #include "tools/chart_curves.hpp"
 #include "tools/chart_timeline.hpp"
+#include "tools/input_failure.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -262,7 +263,8 @@ Json input_json(const ReportInput& input, const ChartSettings& settings, std::si
 Json charts_json(std::span<const ReportInput> inputs, const ChartSettings& settings) {
     Json json{{"format", "gradburst-charts/1"}, {"runs", Json::array()}};
     for (const ReportInput& input : inputs)
-        json["runs"].push_back(input_json(input, settings, inputs.size()));
+        json["runs"].push_back(using_input(
+            input, [&](const ReportInput& used) { return input_json(used, settings, inputs.size()); }));
     return json;
 }
 

@@ -3,6 +3,7 @@
 #include "tools/run_file.hpp"
 
 #include "collectors/queue_lane.hpp"
+#include "collectors/sidecar_numbers.hpp"
 #include "collectors/slow_lane.hpp"
 #include "generator/failure.hpp"
 
@@ -49,16 +50,22 @@ bool parse(std::string_view field, Number& value) {
     return error == std::errc{} && end == field.data() + field.size();
 }
 
-bool parse(std::string_view field, std::optional<std::int64_t>& value) {
-    return field.empty() || parse(field, value.emplace());
+/// A time, which is not so large that differences do not fit.
+bool parse_time(std::string_view field, std::int64_t& value) {
+    return parse(field, value) && collectors::is_sensible(value);
+}
+
+bool parse_time(std::string_view field, std::optional<std::int64_t>& value) {
+    return field.empty() || parse_time(field, value.emplace());
 }
 
 bool parse_line(std::string_view line, BucketSpan& span) {
     const auto next = [&](auto& value) { return parse(take_field(line), value); };
-    return next(span.rank) && next(span.iteration) && next(span.bucket) && next(span.iteration_start_ns) &&
-           next(span.due_ns) && next(span.start_ns) && next(span.end_ns) && next(span.iteration_end_ns) &&
-           next(span.late_ns) && next(span.bucket_bytes) && next(span.sent_bytes) &&
-           next(span.received_bytes) && line.empty();
+    const auto next_time = [&](auto& value) { return parse_time(take_field(line), value); };
+    return next(span.rank) && span.rank >= 0 && next(span.iteration) && next(span.bucket) &&
+           next_time(span.iteration_start_ns) && next_time(span.due_ns) && next_time(span.start_ns) &&
+           next_time(span.end_ns) && next_time(span.iteration_end_ns) && next_time(span.late_ns) &&
+           next(span.bucket_bytes) && next(span.sent_bytes) && next(span.received_bytes) && line.empty();
 }
 
 /// What is to be added to a host's clock to get that of the switch's host; 0 where it is not known.
@@ -112,9 +119,9 @@ bool ends_with(const fs::path& path, std::string_view end) {
     return path.filename().string().ends_with(end);
 }
 
-std::int64_t lane_start(const fs::path& path) {
-    fs::path sidecar = path;
-    return Json::parse(content_of(sidecar.replace_extension(".json"))).at("start_monotonic_ns");
+Json lane_sidecar(const fs::path& path) {
+    const fs::path sidecar = collectors::sidecar_path(path);
+    return Json::parse(content_of(sidecar));
 }
 
 /// Beside which trace a lane stands tells whose it is.
@@ -122,8 +129,12 @@ void add_lane(ReportInput& input, const TraceSource& trace, const fs::path& path
     if (!fs::exists(path))
         return;
     try {
-        const std::int64_t shift = lane_start(path) - trace.info.start_monotonic_ns;
-        input.lanes.push_back({path, trace.info.host, trace.info.interface, kind, trace.offset_ns + shift});
+        const Json sidecar = lane_sidecar(path);
+        const std::int64_t shift =
+            collectors::time_of(sidecar, "start_monotonic_ns") - trace.info.start_monotonic_ns;
+        input.lanes.push_back(
+            {path, trace.info.host, trace.info.interface, kind, trace.offset_ns + shift,
+             sidecar.contains("interval_ns") ? collectors::length_of(sidecar, "interval_ns") : 0});
     } catch (const std::exception& error) {
         input.warnings.push_back(fmt::format("{} CANNOT BE READ: {}", path.string(), error.what()));
     }
@@ -221,7 +232,8 @@ std::vector<BucketSpan> parse_timeline_csv(std::string_view text, const std::str
         }
         if (!parse_line(line, spans.emplace_back()))
             throw UserError(
-                fmt::format("{}, line {}: must be 12 whole numbers, is '{}'", name, number, line));
+                fmt::format("{}, line {}: must be 12 whole numbers, times of at most 36 years, is '{}'", name,
+                            number, line));
     }
     const auto place = [](const BucketSpan& span) {
         return std::tuple(span.rank, span.iteration, span.bucket);

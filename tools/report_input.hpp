@@ -50,6 +50,7 @@ struct LaneSource {
     std::string interface;
     Kind kind = Kind::slow;
     std::int64_t offset_ns = 0; ///< as of a trace
+    std::int64_t step_ns = 0;   ///< how far apart its rows are; 0: as usual
 };
 
 /// What one argument names: a run directory, or a bare trace.

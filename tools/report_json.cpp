@@ -1,5 +1,6 @@
 #include "tools/report_json.hpp"
 
+#include "tools/input_failure.hpp"
 #include "tools/report_run.hpp"
 #include "tools/report_sections.hpp"
 
@@ -39,14 +40,17 @@ Json whole_verdict(const Json& runs) {
 Json report_json(std::span<const ReportInput> inputs, const ReportSettings& settings) {
     std::vector<ReportRun> runs;
     for (const ReportInput& input : inputs)
-        runs.push_back(make_report_run(input, settings.expectations));
+        runs.push_back(using_input(
+            input, [&](const ReportInput& used) { return make_report_run(used, settings.expectations); }));
     Json report{{"format", "gradburst-report/1"},
                 {"version", GRADBURST_VERSION},
                 {"created_at", settings.created_at}};
     report["runs"] = Json::array();
     for (const ReportRun& run : runs)
-        report["runs"].push_back(
-            run_section(run, settings.expectations, settings.first_is_baseline && report["runs"].empty()));
+        report["runs"].push_back(using_input(*run.input, [&](const ReportInput&) {
+            return run_section(run, settings.expectations,
+                               settings.first_is_baseline && report["runs"].empty());
+        }));
     report["comparison"] = settings.first_is_baseline ? comparison_section(runs.at(0), runs.at(1)) : Json();
     report["verdict"] = whole_verdict(report["runs"]);
     report["glossary"] = glossary_section();

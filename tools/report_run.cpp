@@ -38,12 +38,20 @@ Json trace_document(const TraceSource& trace) {
     return document;
 }
 
-Json summaries_of(const ReportInput& input, std::span<const Expectation> asked) {
+/// From the traces. A damaged one costs a run that interface; by itself there is nothing to report.
+Json summaries_of(ReportRun& run, std::span<const Expectation> asked) {
     Json summaries = Json::array();
-    for (const TraceSource& trace : input.traces)
-        if (!trace.is_switch_port)
-            for (Json& summary : trace_summaries(input, trace, asked))
-                summaries.push_back(std::move(summary));
+    for (const TraceSource& trace : run.input->traces)
+        try {
+            if (!trace.is_switch_port)
+                for (Json& summary : trace_summaries(*run.input, trace, asked))
+                    summaries.push_back(std::move(summary));
+        } catch (const std::runtime_error& error) {
+            if (run.input->kind == ReportInput::Kind::trace)
+                throw;
+            run.document["warnings"].push_back(
+                fmt::format("TRACE {} CANNOT BE READ: {}", trace.path.string(), error.what()));
+        }
     return summaries;
 }
 
@@ -70,10 +78,11 @@ bool lacks(const Json& interfaces, std::span<const Expectation> asked) {
 }
 
 /// What is asked of a run and run.json does not hold comes from its traces; nothing was predicted for it.
-void add_asked_points(Json& interfaces, const ReportInput& input, std::span<const Expectation> asked) {
+void add_asked_points(ReportRun& run, std::span<const Expectation> asked) {
+    Json& interfaces = run.document["interfaces"];
     if (!lacks(interfaces, asked))
         return;
-    const Json summaries = summaries_of(input, asked);
+    const Json summaries = summaries_of(run, asked);
     const auto add_absent = [](Json& points, const Json& more, const char* key) {
         for (const Json& point : more)
             if (std::none_of(points.begin(), points.end(),
@@ -213,9 +222,9 @@ ReportRun make_report_run(const ReportInput& input, std::span<const Expectation>
     };
     run.timeline = timeline_numbers(input.timeline, iterations("warmup"), iterations("count"));
     if (copied(run.document, "/interfaces", Json::array()).empty())
-        run.document["interfaces"] = summaries_of(input, asked);
+        run.document["interfaces"] = summaries_of(run, asked);
     else
-        add_asked_points(run.document["interfaces"], input, asked);
+        add_asked_points(run, asked);
     return run;
 }
 

@@ -41,15 +41,15 @@ public:
     }
 
     /// Time in flight, and how much of it before the last bucket was ready.
-    std::pair<std::int64_t, std::int64_t> total_and_hidden() {
+    std::pair<double, double> total_and_hidden() {
         std::sort(intervals_.begin(), intervals_.end());
-        std::int64_t total = 0;
-        std::int64_t hidden = 0;
+        double total = 0;
+        double hidden = 0;
         std::int64_t covered = intervals_.front().first;
         for (const auto& [start, end] : intervals_) {
             const std::int64_t begin = std::max(start, covered);
-            total += std::max<std::int64_t>(end - begin, 0);
-            hidden += std::max<std::int64_t>(std::min(end, last_due_ns_) - begin, 0);
+            total += static_cast<double>(std::max<std::int64_t>(end - begin, 0));
+            hidden += static_cast<double>(std::max<std::int64_t>(std::min(end, last_due_ns_) - begin, 0));
             covered = std::max(covered, end);
         }
         return {total, hidden};
@@ -81,8 +81,8 @@ std::map<Place, std::int64_t> median_starts(std::span<const BucketSpan> spans) {
 /// Ranks with their skew and goodput, and the share of communication that was hidden behind computing.
 void add_ranks(TimelineNumbers& numbers, std::span<const BucketSpan> spans) {
     const std::map<Place, std::int64_t> medians = median_starts(spans);
-    std::int64_t total = 0;
-    std::int64_t hidden = 0;
+    double total = 0; // ns, as below
+    double hidden = 0;
     for (auto begin = spans.begin(); begin != spans.end();) {
         RankNumbers rank{.rank = begin->rank};
         std::map<std::uint32_t, Communication> iterations;
@@ -94,7 +94,7 @@ void add_ranks(TimelineNumbers& numbers, std::span<const BucketSpan> spans) {
             rank.start_skew_seconds.push_back(
                 in_seconds(*span->start_ns - medians.at({span->iteration, span->bucket})));
         }
-        std::int64_t in_flight = 0;
+        double in_flight = 0;
         for (auto& [iteration, communication] : iterations) {
             const auto [all, before] = communication.total_and_hidden();
             in_flight += all;
@@ -102,12 +102,12 @@ void add_ranks(TimelineNumbers& numbers, std::span<const BucketSpan> spans) {
         }
         total += in_flight;
         if (in_flight > 0)
-            rank.goodput_bytes_per_second = static_cast<double>(sent_bytes) / in_seconds(in_flight);
+            rank.goodput_bytes_per_second = static_cast<double>(sent_bytes) / (1e-9 * in_flight);
         numbers.ranks.push_back(std::move(rank));
         begin = span;
     }
     if (total > 0)
-        numbers.overlap_fraction = static_cast<double>(hidden) / static_cast<double>(total);
+        numbers.overlap_fraction = hidden / total;
 }
 
 } // namespace
