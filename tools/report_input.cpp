@@ -133,7 +133,8 @@ void add_lane(ReportInput& input, const TraceSource& trace, const fs::path& path
         return;
     try {
         const std::int64_t shift = lane_start(path) - trace.info.start_monotonic_ns;
-        input.lanes.push_back({path, trace.info.host, trace.info.interface, kind, trace.offset_ns + shift});
+        input.lanes.push_back({path, trace.info.host, trace.info.interface, kind, trace.offset_ns + shift,
+                               trace.is_switch_port});
     } catch (const std::exception& error) {
         input.warnings.push_back(fmt::format("{} CANNOT BE READ: {}", path.string(), error.what()));
     }

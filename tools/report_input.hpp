@@ -41,7 +41,7 @@ struct TraceSource {
     bool is_switch_port = false; ///< its tx leads to a host, after the port's queue
 };
 
-/// A file of the slow lane (drops, retransmits), or of a switch port's queue.
+/// A file of the slow lane (drops, retransmits), or of the queue in front of an interface or a switch port.
 struct LaneSource {
     enum class Kind { slow, queue };
 
@@ -49,7 +49,8 @@ struct LaneSource {
     std::string host;
     std::string interface;
     Kind kind = Kind::slow;
-    std::int64_t offset_ns = 0; ///< as of a trace
+    std::int64_t offset_ns = 0;  ///< as of a trace
+    bool is_switch_port = false; ///< as of the trace beside it
 };
 
 /// What one argument names: a run directory, or a bare trace.

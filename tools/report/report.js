@@ -50,7 +50,8 @@ function time_section(run, data) {
   const curve_ends = curves.map((curve) => curve.start_s + (curve.mean ?? curve.sum).length * curve.bin_s);
   const bars = data.timeline?.iterations ?? [];
   const bar_ends = bars.filter((_, i) => i % 4 === 3).map((end) => end / 1e6);
-  if (!curves.length && !bar_ends.length) return null;
+  const zero = zero_text(data.stayed_zero ?? [], curves), zero_line = zero ? h("p", { class: "about", id: "stayed-zero" }, `Sampled, and 0 all the time: ${zero}.`) : null;
+  if (!curves.length && !bar_ends.length) return zero_line && h("section", { id: "over-time" }, h("h2", {}, "Over time"), zero_line);
   const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity), most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
   const from = least([...curves.map((curve) => curve.start_s), ...(bar_ends.length ? [0] : [])]), to = most([...curve_ends, ...bar_ends]);
   if (!can_draw) return h("section", {}, h("h2", {}, "Over time"), absent_charts());
@@ -82,12 +83,10 @@ function time_section(run, data) {
     level_figure(group, curves, "rtt", "Round-trip time of the ranks' connections", "Smoothed by the kernel, read when a bucket ended.", (value) => value === 0 ? "0" : format.seconds(value / 1e3), 3),
     level_figure(group, curves, "cwnd", "Congestion window of the ranks' connections", "In segments, read when a bucket ended.", (value) => `${significant(value, 3)} seg`, 3),
   ].filter(Boolean);
-  const what = (each) => each.kind === "resent" ? each.kind : `${each.kind} ${each.name}`, shown = new Set(curves.map(what));
-  const zero = [...new Set((data.stayed_zero ?? []).filter((each) => !shown.has(what(each))).map((each) => each.kind === "resent" ? "segments sent again by ranks" : each.kind === "drops" ? `drops (${each.name})` : each.name))];
   return h("section", { id: "over-time" }, h("h2", {}, "Over time"), about,
     data.not_drawn?.length ? h("ul", { class: "warnings" }, data.not_drawn.map((reason) => h("li", {}, `NOT DRAWN: ${reason}`))) : null, tools,
     strips.slice(0, most_strips), more(strips.slice(most_strips), `${strips.length - most_strips} more interfaces`), timeline, more(port_strips, "What leaves the switch ports"), levels,
-    zero.length ? h("p", { class: "about" }, `Sampled, and 0 all the time: ${zero.join(", ")}.`) : null);
+    zero_line);
 }
 
 function burst_section(p, run, data) {
