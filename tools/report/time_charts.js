@@ -12,7 +12,7 @@ class TimeGroup {
     return options({
       dateWindow: this.whole, xlabel: null, ...more,
       drawCallback: (graph, initial) => { if (!initial) this.follow(graph); },
-      axes: { ...more.axes, x: { axisLabelFormatter: (value) => `${significant(value, 6)} s`, axisLabelWidth: 78, pixelsPerLabel: 92, ...more.axes?.x } },
+      axes: { ...more.axes, x: { ticker: even_ticks((value, digits) => `${value.toFixed(digits)} s`), axisLabelWidth: 78, ...more.axes?.x } },
     });
   }
 
@@ -208,8 +208,10 @@ function rate_figures(group, curves, run) {
 function level_figure(group, curves, kind, title, description, write, least_width = 1) {
   const own = curves.filter((curve) => curve.kind === kind);
   if (own.length === 0) return null;
-  const most = 8, shown = [...own].sort((a, b) => b.largest - a.largest).slice(0, most);
-  const lines = shown.map((curve, i) => ({ steps: steps_of(curve), least_width, paint: `c${i % 8}`, name: [curve.host, curve.interface, curve.name].filter(Boolean).join(" ") }));
+  const most = 8, least_shown = own.map((curve) => curve.largest).sort((a, b) => b - a)[Math.min(most, own.length) - 1];
+  const shown = own.filter((curve) => curve.largest >= least_shown).slice(0, most);
+  const paint_of = (curve, i) => `c${Number(/^rank (\d+)$/.exec(curve.name)?.[1] ?? i) % 8}`; // a rank keeps its colour
+  const lines = shown.map((curve, i) => ({ steps: steps_of(curve), least_width, paint: paint_of(curve, i), name: [curve.host, curve.interface, curve.name].filter(Boolean).join(" ") }));
   const top = Math.max(...lines.flatMap((line) => line.steps.map((step) => step.high ?? 0)), 1e-6) * 1.12;
   const keys = lines.map((line) => key(line.name, line.paint, "box"));
   if (own.length > most) keys.push(h("span", {}, `the ${most} largest of ${own.length}`));
