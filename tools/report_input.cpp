@@ -1,5 +1,7 @@
 #include "tools/report_input.hpp"
 
+#include "tools/report_order.hpp"
+
 #include "collectors/queue_lane.hpp"
 #include "collectors/slow_lane.hpp"
 #include "generator/failure.hpp"
@@ -198,6 +200,7 @@ ReportInput read_run(const fs::path& folder) {
     if (fs::exists(folder / "tcp.csv"))
         input.tcp_path = folder / "tcp.csv";
     add_traces_of(input, folder / "nic");
+    sort_by_rank(input);
     return input;
 }
 

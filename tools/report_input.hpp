@@ -62,8 +62,8 @@ struct ReportInput {
     Kind kind = Kind::run;
     nlohmann::ordered_json run;        ///< run.json as it is; null for a trace
     std::vector<BucketSpan> timeline;  ///< by rank, iteration, bucket
-    std::vector<TraceSource> traces;   ///< by host and interface
-    std::vector<LaneSource> lanes;     ///< by host and interface
+    std::vector<TraceSource> traces;   ///< by lowest rank, then by name
+    std::vector<LaneSource> lanes;     ///< as the traces
     std::filesystem::path tcp_path;    ///< tcp.csv; empty if there is none
     std::vector<std::string> warnings; ///< in CAPITALS what was missing or unreadable
 };
