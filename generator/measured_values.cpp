@@ -9,6 +9,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace generator {
@@ -192,11 +193,12 @@ MeasuredValue interface_value(const AskedQuantity& asked, const Json& interface)
 
 std::vector<MeasuredValue> interface_values(const AskedQuantity& asked, const Json& run) {
     std::vector<MeasuredValue> values;
-    std::string known;
+    std::vector<std::string> known;
     for (const Json& interface : list_at(run, "/interfaces")) {
         const std::string direction = text_at(interface, "/direction");
         const std::string place = place_of(interface);
-        known += fmt::format("{}{}", known.empty() ? "" : ", ", place);
+        if (std::find(known.begin(), known.end(), place) == known.end()) // once for both directions
+            known.push_back(place);
         if (!asked.interface.empty() && place != asked.interface)
             continue;
         if (asked.direction && direction != collectors::to_text(*asked.direction))
@@ -205,9 +207,9 @@ std::vector<MeasuredValue> interface_values(const AskedQuantity& asked, const Js
         values.back().where = place + " " + direction;
     }
     if (values.empty())
-        values.push_back(unusable(known.empty()
-                                      ? "no interface was measured"
-                                      : fmt::format("no such interface was measured, only {}", known)));
+        values.push_back(unusable(
+            known.empty() ? "no interface was measured"
+                          : fmt::format("no such interface was measured, only {}", fmt::join(known, ", "))));
     return values;
 }
 

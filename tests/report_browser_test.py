@@ -181,6 +181,11 @@ def check_layout(session, width, where):
         }
         return clipped.slice(0, 8);""")
     expect(not labels, f"{where}: labels of axes: {labels}")
+    few = session.execute_script("""
+        return [...document.querySelectorAll('figure[data-chart]')].filter((figure) => figure.offsetParent && figure.dataset.chart !== 'skew' && figure.querySelector('canvas'))
+          .filter((figure) => new Set([...figure.querySelectorAll('.dygraph-axis-label-x')].map((label) => label.textContent.trim()).filter(Boolean)).size < 2)
+          .map((figure) => figure.dataset.chart);""")
+    expect(not few, f"{where}: fewer than two labels on the x axis of {few}")
 
 
 def value_of(text):
@@ -211,6 +216,38 @@ def check_numbers(session, report, where):
     return len(shown)
 
 
+def check_colours(session):
+    """A rank has one colour in all charts."""
+    keys = session.execute_script("""
+        return [...document.querySelectorAll('#over-time figure .key')].filter((key) => /^rank \\d+$/.test(key.textContent.trim()))
+          .map((key) => [key.textContent.trim(), key.querySelector('i').getAttribute('style')]);""")
+    for rank in {name for name, _ in keys}:
+        expect(len({paint for name, paint in keys if name == rank}) == 1, f"{rank} has several colours: {keys}")
+    return len(keys)
+
+
+def check_first_screen(session, report, run):
+    """The first of the page: the verdict and the comparison, what ran, and why there is a verdict that is none."""
+    order = session.execute_script("""
+        return [...document.querySelectorAll('#overall, #comparison, #verdict')].map((each) => each.id);""")
+    expect(order == (["overall", "comparison"] if report["comparison"] else []) + ["verdict"], f"the page has the order {order}")
+    header = session.find_element(By.CSS_SELECTOR, "#run header").text
+    for text in (run["ran"], run["started_at"]):
+        expect(not text or text in header, f"the first screen does not tell {text}")
+    unjudged = sum(each["result"] == "not_measured" for each in run["verdict"]["expectations"])
+    expect(("could not be judged" in header) == (unjudged > 0), f"{unjudged} expectations could not be judged, the first screen says {header}")
+    calm = session.find_elements(By.CSS_SELECTOR, ".calm")
+    expect(bool(calm) == (not run["warnings"] and unjudged == 0), "'No warnings' stands where it must not, or is missing")
+
+
+def check_bursts(session, run):
+    if not any(each.get("bursts") for each in run["interfaces"]):
+        return
+    text = session.find_element(By.ID, "bursts").text
+    for word in ("index of dispersion", "CV", "pause to the next", "period of the traffic", "share of the time in bursts"):
+        expect(word in text, f"no {word} of the chosen counter")
+
+
 def check_page(session, page, report, folder):
     url = page.resolve().as_uri()
     run = report["runs"][0]
@@ -234,6 +271,10 @@ def check_page(session, page, report, folder):
     text = session.execute_script("return document.getElementById('page').innerText")
     for warning in run["warnings"]:
         expect(" ".join(warning.split()) in " ".join(text.split()), f"the page does not show the warning {warning}")
+    check_first_screen(session, report, run)
+    check_bursts(session, run)
+    if "gantt" in charts:
+        expect(check_colours(session) >= 2 * len(run["skew"]), "no charts of the ranks' connections")
     verdict = session.find_element(By.ID, "verdict").text
     word = {"pass": "PASS", "fail": "FAIL", "not_measured": "NOT MEASURED", "none": "NO EXPECTATIONS"}[run["verdict"]["result"]]
     expect(word in verdict, f"the verdict is {word}, the page shows {verdict}")

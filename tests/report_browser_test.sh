@@ -43,4 +43,17 @@ for name in ("timeline.csv", "tcp.csv"):
     open("stopped/" + name, "w").write(head)
 PYTHON
 "$report" stopped >log 2>&1 || fail "no report of a stopped run"
-"$python" "$here/report_browser_test.py" "$pictures" before compared trace empty stopped
+# A verdict that is none, without any warning.
+mkdir unjudged && cp -r before/nic before/timeline.csv before/tcp.csv unjudged && "$python" - <<'PYTHON' || fail "no run to judge"
+import json
+run = json.load(open("before/run.json"))
+run["warnings"] = []
+for each in run["interfaces"]:
+    each["warnings"] = []
+    each["missed"] = each["samples"]
+run["profile"]["expect"] = ["ptm(5ms) >= 60"]
+json.dump(run, open("unjudged/run.json", "w"))
+PYTHON
+"$report" unjudged >log 2>&1
+(($? == 3)) || fail "what was missed was judged"
+"$python" "$here/report_browser_test.py" "$pictures" before compared trace empty stopped unjudged

@@ -205,7 +205,7 @@ TEST_CASE("backlog, drops and connections are read where they were sampled", "[c
                       "rank,iteration,bucket,peer,lane,rtt_us,cwnd_segments,retransmitted_segments\n"
                       "0,0,0,1,0,250,10,0\n0,1,0,1,0,500,20,\n0,9,0,1,0,1,1,1\n");
     ReportInput input;
-    input.lanes.push_back({folder / "p0.queue.csv", "switch", "p0", tools::LaneSource::Kind::queue, 0});
+    input.lanes.push_back({folder / "p0.queue.csv", "switch", "p0", tools::LaneSource::Kind::queue, 0, true});
     input.tcp_path = folder / "tcp.csv";
     add_timeline(input, 1, 2, 1);
     const Json charts = tools::charts_json(std::vector{input});
@@ -214,6 +214,40 @@ TEST_CASE("backlog, drops and connections are read where they were sampled", "[c
     REQUIRE(curve_of(charts, "rtt", "rank 0")["largest"] == 0.5);                   // ms
     REQUIRE(curve_of(charts, "cwnd", "rank 0")["start_s"] == 0.509);
     REQUIRE(charts["runs"][0]["stayed_zero"][0]["kind"] == "resent");
+}
+
+TEST_CASE("only the queue beside a switch port's trace is called that port's", "[charts]") {
+    for (const bool is_port : {false, true}) {
+        const TemporaryFolder folder;
+        collectors::TraceInfo info = info_of("alpha");
+        info.side = is_port ? "switch port, after its queue" : "";
+        collectors::write_trace(folder / "trace.csv", {info, jumping_samples(100)});
+        tests::write_text(folder / "trace.queue.csv",
+                          "t_ns,backlog_bytes,backlog_packets,drops,sent_bytes,overlimits\n"
+                          "0,0,0,0,0,0\n2000000,900,1,0,0,0\n4000000,0,0,0,0,0\n");
+        tests::write_text(folder / "trace.queue.json",
+                          R"({"start_monotonic_ns": 0, "interval_ns": 2000000})");
+        const Json charts = tools::charts_json(std::vector{tools::read_input(folder / "trace.csv")});
+        const std::string name = is_port ? "switch port queue" : "interface queue every 2 ms";
+        REQUIRE(curve_of(charts, "backlog", name)["switch_port"] == is_port);
+    }
+}
+
+TEST_CASE("what stayed 0 all the time is named, not drawn", "[charts]") {
+    const TemporaryFolder folder;
+    std::vector<Sample> samples = jumping_samples(2000);
+    for (Sample& sample : samples)
+        sample.rx_bytes = 0;
+    ReportInput input = input_of(folder.path(), "trace.csv", samples);
+    tests::write_text(folder / "trace.slow.csv", "t_ns,queue_backlog_bytes,rx_drops\n0,0,0\n100000000,0,0\n");
+    input.lanes.push_back({folder / "trace.slow.csv", "alpha", "eth0", tools::LaneSource::Kind::slow, 0});
+    const Json run = tools::charts_json(std::vector{input})["runs"][0];
+    REQUIRE(run["curves"].size() == 1);
+    REQUIRE(run["curves"][0]["name"] == "tx");
+    std::vector<std::string> zero;
+    for (const Json& each : run["stayed_zero"])
+        zero.push_back(each["kind"].get<std::string>() + " " + each["name"].get<std::string>());
+    REQUIRE(zero == std::vector<std::string>{"rate rx", "backlog interface queue", "drops rx"});
 }
 
 TEST_CASE("a damaged trace costs its curves and is named", "[charts]") {

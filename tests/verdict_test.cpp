@@ -100,6 +100,13 @@ TEST_CASE("what was not measured is neither passed nor failed", "[verdict]") {
     CHECK(result_of("iteration_p50 < 1s", with("/iterations/seconds", nullptr)) == Result::not_measured);
 }
 
+TEST_CASE("each interface that was measured is named once", "[verdict]") {
+    Json run = tests::small_run();
+    run["interfaces"].push_back(tests::small_interface("a", "rx", 62, 64));
+    CHECK(judged("ptm(5ms, c.eth0) >= 1", run).reason ==
+          "not measured: no such interface was measured, only a.eth0, b.eth0");
+}
+
 TEST_CASE("a trace with missed ticks or a long gap measures no peaks", "[verdict]") {
     CHECK(result_of("ptm(5ms) >= 1", with("/interfaces/0/missed", 20)) == Result::pass); // 20 of 2020: 0.99 %
     CHECK(result_of("ptm(5ms) >= 1", with("/interfaces/0/missed", 21)) == Result::not_measured);

@@ -5,9 +5,11 @@
 
 #include "collectors/sidecar_numbers.hpp"
 #include "collectors/trace_file.hpp"
+#include "collectors/units.hpp"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -40,8 +42,8 @@ struct LaneChart {
 };
 
 constexpr std::array<LaneChart, 2> queue_charts{{
-    {"backlog_bytes", "backlog", "switch port queue", "B", false},
-    {"drops", "drops", "switch port queue", "packets", true},
+    {"backlog_bytes", "backlog", "", "B", false}, // for the name see queue_name()
+    {"drops", "drops", "", "packets", true},
 }};
 
 constexpr std::array<LaneChart, 8> slow_charts{{
@@ -61,6 +63,13 @@ std::int64_t lane_step_ns(const LaneSource& lane) {
         lane.kind == LaneSource::Kind::queue ? 2 * millisecond_ns : 100 * millisecond_ns;
     const std::int64_t rows = lane.step_ns > 0 ? lane.step_ns : usual;
     return std::max(millisecond_ns, rows / millisecond_ns * millisecond_ns);
+}
+
+/// The slow lane reads the queue of an interface too, less often.
+std::string queue_name(const LaneSource& lane, std::int64_t step_ns) {
+    return lane.is_switch_port
+               ? "switch port queue"
+               : "interface queue every " + collectors::format_duration(std::chrono::nanoseconds(step_ns));
 }
 
 /// Which column of the file shows in which curve; counters give what they rose by.
@@ -162,8 +171,8 @@ CurveSource lane_source(const LaneSource& lane) {
     for (const LaneChart& chart : charts)
         if (const auto column = column_of(names, chart.column)) {
             source.curves.push_back({std::string(chart.kind), lane.host, lane.interface,
-                                     std::string(chart.name), std::string(chart.unit), is_queue,
-                                     chart.is_count, step_ns});
+                                     is_queue ? queue_name(lane, step_ns) : std::string(chart.name),
+                                     std::string(chart.unit), lane.is_switch_port, chart.is_count, step_ns});
             uses.push_back({*column, chart.is_count});
         }
     source.values = [lane, step_ns, uses](const auto& value) { read_lane(lane, step_ns, uses, value); };

@@ -36,8 +36,8 @@ struct CurveSource {
 
 /// Rates of a trace in Mbit/s: both directions; of a switch port what leaves it.
 CurveSource rate_source(const TraceSource& trace);
-/// The backlog and the drops of a switch port's queue; backlog, drops, retransmits, timeouts and marks of
-/// the slow lane.
+/// The backlog and the drops of the queue of a switch port or an interface; backlog, drops, retransmits,
+/// timeouts and marks of the slow lane.
 CurveSource lane_source(const LaneSource& lane);
 /// Round-trip times, congestion windows and retransmits of each rank's connections when a bucket ended; of
 /// all ranks together where there are more than `most_ranks`. No curves if there is no tcp.csv.

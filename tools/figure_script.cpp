@@ -8,7 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
+#include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -158,7 +161,9 @@ std::vector<Series> rate_series(std::span<const ReportInput> inputs) {
 struct Style {
     std::string_view settings;
     std::string_view plot;
-    std::string_view prediction; ///< a second plot of the series, dashed; empty: none
+    std::string_view prediction;   ///< a second plot of the series, dashed; empty: none
+    double x_scale = 1;            ///< from the first column to the x axis
+    std::optional<double> y_scale; ///< from the other columns to the y axis; nullopt: its range is set
 };
 
 Style style_of(std::string_view name) {
@@ -168,28 +173,28 @@ Style style_of(std::string_view name) {
                 "set label 1 '60:1 at 5 ms' at 5,60 point pt 2 ps 1.5 offset 1.5,0\n",
                 "$data{0} using ($1*1e3):2:4 with filledcurves lc {0} fs transparent solid 0.25 notitle, "
                 "$data{0} using ($1*1e3):3 with linespoints lc {0} pt 7 ps 0.4",
-                "$data{0} using ($1*1e3):5 with lines lc {0} dt 2 notitle"};
+                "$data{0} using ($1*1e3):5 with lines lc {0} dt 2 notitle", 1e3, 1};
     if (name == "e")
         return {"set logscale xy\nset xlabel 'time scale tau [ms]'\nset ylabel 'E(tau), most bytes in a "
                 "window [MB]'\n",
                 "$data{0} using ($1*1e3):($2/1e6):($4/1e6) with filledcurves lc {0} fs transparent solid "
                 "0.25 notitle, "
                 "$data{0} using ($1*1e3):($3/1e6) with linespoints lc {0} pt 7 ps 0.4",
-                ""};
+                "", 1e3, 1e-6};
     if (name == "backlog")
         return {"set xlabel 'link rate r [Gbit/s]'\nset ylabel 'largest queue, B_{max}(r) [MB]'\nset yrange "
                 "[0:*]\n",
                 "$data{0} using ($1/1e9):($3/1e6) with linespoints lc {0} pt 7 ps 0.4",
-                "$data{0} using ($1/1e9):($4/1e6) with lines lc {0} dt 2 notitle"};
+                "$data{0} using ($1/1e9):($4/1e6) with lines lc {0} dt 2 notitle", 1e-9, 1e-6};
     if (name == "rate")
         return {
             "set xlabel 'time since the start [s]'\nset ylabel 'rate, least to largest of 1 ms [Gbit/s]'\n"
             "set yrange [0:*]\n",
             "$data{0} using 1:2:3 with filledcurves lc {0} fs transparent solid 0.4 notitle, "
             "$data{0} using 1:3 with lines lc {0}",
-            ""};
+            "", 1, 1};
     return {"set xlabel 'iteration time [ms]'\nset ylabel 'share of iterations'\nset yrange [0:1]\n",
-            "$data{0} using 1:2 with steps lc {0} lw 2", ""};
+            "$data{0} using 1:2 with steps lc {0} lw 2", "", 1, std::nullopt};
 }
 
 std::vector<Series> series_of(std::string_view name, const Json& report,
@@ -206,6 +211,32 @@ std::vector<Series> series_of(std::string_view name, const Json& report,
             report, "backlog",
             {"/rate_bits_per_second", "/lower_bytes", "/estimate_bytes", "/predicted_bytes"});
     return name == "rate" ? rate_series(inputs) : iteration_series(report);
+}
+
+/// "set xrange [90:110]" where all values are 100: gnuplot complains of a range that it has to make up.
+/// Empty where values differ.
+std::string range_text(std::string_view axis, const std::vector<double>& values, double scale) {
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    if (values.empty() || *most - *least > 1e-9 * std::abs(*most))
+        return "";
+    const double value = scale * *least;
+    return value == 0 ? fmt::format("set {}range [0:1]\n", axis)
+                      : fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, 0.9 * value, 1.1 * value);
+}
+
+std::string equal_ranges(const std::vector<Series>& series, const Style& style) {
+    std::vector<double> x;
+    std::vector<double> y;
+    for (const Series& each : series) {
+        std::istringstream lines(each.rows);
+        for (std::string line; std::getline(lines, line);) {
+            std::istringstream numbers(line);
+            double value = 0;
+            for (std::size_t column = 0; numbers >> value; ++column) // up to "NaN"
+                (column == 0 ? x : y).push_back(value);
+        }
+    }
+    return range_text("x", x, style.x_scale) + (style.y_scale ? range_text("y", y, *style.y_scale) : "");
 }
 
 /// gnuplot refuses to plot a column of which it can read nothing.
@@ -246,8 +277,8 @@ std::string figure_script(const std::filesystem::path& path, const Json& report,
         if (!style.prediction.empty() && has_prediction(series[i]))
             plots.push_back(fmt::format(fmt::runtime(style.prediction), i + 1));
     }
-    script += fmt::format("set terminal {}\nset grid\nset key outside below noenhanced\n{}plot ",
-                          terminal_of(path)->command, style.settings);
+    script += fmt::format("set terminal {}\nset grid\nset key outside below noenhanced\n{}{}plot ",
+                          terminal_of(path)->command, style.settings, equal_ranges(series, style));
     for (std::size_t i = 0; i < plots.size(); ++i)
         script += (i == 0 ? "" : ", \\\n     ") + plots[i];
     return script + "\n";

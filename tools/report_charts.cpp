@@ -210,7 +210,7 @@ Json curve_json(const Drawn& drawn) {
 
 /// What stayed 0 all the time is named and not drawn.
 bool stayed_zero(const Drawn& drawn) {
-    return drawn.curve.is_count && drawn.bins.largest() == 0;
+    return drawn.bins.largest() == 0;
 }
 
 Json input_json(const ReportInput& input, const ChartSettings& settings, std::size_t inputs) {

@@ -44,14 +44,15 @@ Json row_json(const Row& row) {
     };
     json["baseline"] = value(row.baseline);
     json["run"] = value(row.run);
-    const double difference = both ? json["run"].get<double>() - json["baseline"].get<double>() : 0;
+    const double scale = both ? json["baseline"].get<double>() : 0;
+    const double difference = both ? without_noise(json["run"].get<double>() - scale, scale) : 0;
     json["difference"] = both ? Json(difference) : Json();
     json["relative"] =
         both && json["baseline"] != 0 ? Json(difference / json["baseline"].get<double>()) : Json();
     const std::size_t values = std::min(row.baseline.size(), row.run.size());
-    const auto interval = !both || !row.problem.empty() ? std::nullopt
-                          : row.certified               ? row.certified
-                                          : difference_interval(row.baseline, row.run, row.statistic);
+    auto interval = !both || !row.problem.empty() ? std::nullopt
+                    : row.certified               ? row.certified
+                                                  : difference_interval(row.baseline, row.run, row.statistic);
     if (!interval) {
         json["interval"] = nullptr;
         json["conclusion"] = "not measured";
@@ -64,6 +65,7 @@ Json row_json(const Row& row) {
             json["reason"] = json["reason"].get<std::string>() + "; " + row.note;
         return json;
     }
+    interval = Interval{without_noise(interval->lower, scale), without_noise(interval->upper, scale)};
     json["interval"] = {
         {"lower", interval->lower}, {"upper", interval->upper}, {"level", row.certified ? 1 : 0.95}};
     json["conclusion"] = interval->lower > 0   ? "larger"

@@ -23,6 +23,22 @@ constexpr std::array terms{
          "lower: max A_j - A_i with e_j - b_i <= tau; read i lies in [b_i, e_i]", "gradburst-collect(1)"},
     Term{"PtM(tau)", "1", "peak to mean ratio at a time scale", "E(tau) / (tau x mean rate)",
          "arXiv 2401.00329"},
+    Term{"60 : 1 at 5 ms", "1",
+         "the mark in the charts of PtM: traffic of ResNet-50 was measured to peak at more than 60 times its "
+         "mean on "
+         "intervals as long as 5 ms; a mark for orientation, not an expectation",
+         "PtM(5 ms) > 60", "arXiv 2401.00329"},
+    Term{"CV(tau), index of dispersion", "1, bytes",
+         "how much the bytes in windows of length tau vary, beside the one largest of them: 0 for even "
+         "traffic; the index "
+         "grows with tau where bursts are correlated",
+         "standard deviation / mean; variance / mean, of the bytes in successive windows tau",
+         "Cox and Lewis, 1966"},
+    Term{"burst, pause", "",
+         "a stretch in which the rate stays above twice the mean; what lies between two of them", "",
+         "gradburst-collect(1)"},
+    Term{"period", "s", "after which the traffic looks most like itself; none if the likeness is below 0.3",
+         "first high peak of the autocorrelation", "gradburst-collect(1)"},
     Term{"resolved", "s", "the smallest window of which a trace can tell",
          "10 x the median distance of samples, or 2 x the period at which the counter moves",
          "gradburst-collect(1)"},

@@ -124,8 +124,9 @@ Headline losses(const ReportRun& run) {
     const auto shown = [](const std::optional<double>& value) {
         return value ? fmt::format("{:.0f}", *value) : "unknown";
     };
-    headline.trust = fmt::format("segments sent again: {}, packets dropped: {}, warm-up included",
-                                 shown(retransmits), shown(drops));
+    headline.trust = fmt::format(
+        "the ranks' own connections sent again: {} segments; dropped: {} packets; warm-up included",
+        shown(retransmits), shown(drops));
     return headline;
 }
 

@@ -2,6 +2,7 @@
 
 #include "generator/distribution.hpp"
 
+#include <cmath>
 #include <string_view>
 
 namespace tools {
@@ -27,6 +28,7 @@ Json informative_section(const ReportRun& run) {
     for (const RankNumbers& rank : run.timeline.ranks)
         if (rank.goodput_bytes_per_second)
             goodputs.push_back(*rank.goodput_bytes_per_second);
+    const auto cv = coefficient_of_variation(run.timeline.iteration_seconds);
     Json section;
     section["note"] =
         "informative: words of draft-calabria-bmwg-ai-fabric-terminology and -training-bench (IETF, BMWG, "
@@ -49,9 +51,13 @@ Json informative_section(const ReportRun& run) {
         entry(fairness_index(goodputs), "1",
               "Jain's fairness index (sum x)^2 / (n sum x^2) of the ranks' goodput: payload sent / time "
               "with a bucket in flight (Jain, Chiu, Hawe: DEC-TR-301, 1984)");
-    section["cv_iteration"] = entry(coefficient_of_variation(run.timeline.iteration_seconds), "1",
+    section["cv_iteration"] = entry(cv ? std::optional(without_noise(*cv, 1)) : std::nullopt, "1",
                                     "standard deviation / mean of the iteration times");
     return section;
+}
+
+double without_noise(double difference, double scale) {
+    return std::abs(difference) < 1e-9 * std::abs(scale) ? 0 : difference;
 }
 
 Json distribution_section(std::vector<double> values) {

@@ -1,5 +1,6 @@
 #include "tools/report_input.hpp"
 
+#include "tools/report_order.hpp"
 #include "tools/run_file.hpp"
 
 #include "collectors/queue_lane.hpp"
@@ -134,7 +135,8 @@ void add_lane(ReportInput& input, const TraceSource& trace, const fs::path& path
             collectors::time_of(sidecar, "start_monotonic_ns") - trace.info.start_monotonic_ns;
         input.lanes.push_back(
             {path, trace.info.host, trace.info.interface, kind, trace.offset_ns + shift,
-             sidecar.contains("interval_ns") ? collectors::length_of(sidecar, "interval_ns") : 0});
+             sidecar.contains("interval_ns") ? collectors::length_of(sidecar, "interval_ns") : 0,
+             trace.is_switch_port});
     } catch (const std::exception& error) {
         input.warnings.push_back(fmt::format("{} CANNOT BE READ: {}", path.string(), error.what()));
     }
@@ -203,6 +205,7 @@ ReportInput read_run(const fs::path& folder) {
     if (fs::exists(folder / "tcp.csv"))
         input.tcp_path = folder / "tcp.csv";
     add_traces_of(input, folder / "nic");
+    sort_by_rank(input);
     return input;
 }
 

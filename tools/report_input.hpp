@@ -41,7 +41,7 @@ struct TraceSource {
     bool is_switch_port = false; ///< its tx leads to a host, after the port's queue
 };
 
-/// A file of the slow lane (drops, retransmits), or of a switch port's queue.
+/// A file of the slow lane (drops, retransmits), or of the queue in front of an interface or a switch port.
 struct LaneSource {
     enum class Kind { slow, queue };
 
@@ -49,8 +49,9 @@ struct LaneSource {
     std::string host;
     std::string interface;
     Kind kind = Kind::slow;
-    std::int64_t offset_ns = 0; ///< as of a trace
-    std::int64_t step_ns = 0;   ///< how far apart its rows are; 0: as usual
+    std::int64_t offset_ns = 0;  ///< as of a trace
+    std::int64_t step_ns = 0;    ///< how far apart its rows are; 0: as usual
+    bool is_switch_port = false; ///< as of the trace beside it
 };
 
 /// What one argument names: a run directory, or a bare trace.
@@ -62,8 +63,8 @@ struct ReportInput {
     Kind kind = Kind::run;
     nlohmann::ordered_json run;        ///< run.json as it is; null for a trace
     std::vector<BucketSpan> timeline;  ///< by rank, iteration, bucket
-    std::vector<TraceSource> traces;   ///< by host and interface
-    std::vector<LaneSource> lanes;     ///< by host and interface
+    std::vector<TraceSource> traces;   ///< by lowest rank, then by name
+    std::vector<LaneSource> lanes;     ///< as the traces
     std::filesystem::path tcp_path;    ///< tcp.csv; empty if there is none
     std::vector<std::string> warnings; ///< in CAPITALS what was missing or unreadable
 };

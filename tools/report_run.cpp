@@ -1,5 +1,6 @@
 #include "tools/report_run.hpp"
 
+#include "tools/report_order.hpp"
 #include "tools/report_sections.hpp"
 #include "tools/trace_numbers.hpp"
 
@@ -31,6 +32,8 @@ Json trace_document(const TraceSource& trace) {
     Json document;
     const bool known = !trace.info.host.empty();
     document["status"] = known ? Json(trace.info.complete ? "complete" : "interrupted") : Json();
+    document["started_at"] =
+        trace.info.start_realtime_ns > 0 ? Json(utc_text(trace.info.start_realtime_ns)) : Json();
     document["warnings"] = Json::array();
     if (!trace.info.complete)
         document["warnings"].push_back(fmt::format("THE RECORDING DID NOT END AS PLANNED: {}",
@@ -225,6 +228,7 @@ ReportRun make_report_run(const ReportInput& input, std::span<const Expectation>
         run.document["interfaces"] = summaries_of(run, asked);
     else
         add_asked_points(run, asked);
+    sort_by_rank(run.document);
     return run;
 }
 
@@ -239,6 +243,7 @@ Json run_section(const ReportRun& run, std::span<const Expectation> expectations
     section["description"] = section_in(document, "/profile/description");
     for (const char* const key : {"status", "error", "started_at", "command", "seed"})
         section[key] = section_in(document, std::string("/") + key);
+    section["ran"] = ran_text(run);
     section["program_version"] = section_in(document, "/version");
     section["on"] = on_section(run);
     section["headline"] = headline_section(run);

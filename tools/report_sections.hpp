@@ -2,11 +2,21 @@
 
 #include "tools/report_run.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 /// Parts of report.json.
 namespace tools {
+
+/// What really ran, whatever the profile's description says: iterations, buckets, byte scale; how a trace was
+/// recorded.
+std::string ran_text(const ReportRun& run);
+
+/// "2026-01-31T12:00:00Z"
+std::string utc_text(std::int64_t realtime_ns);
 
 /// The numbers that matter, each with unit, formula and how far it can be trusted: five of a run, three of a
 /// trace.
@@ -20,6 +30,9 @@ nlohmann::ordered_json comparison_section(const ReportRun& baseline, const Repor
 
 /// What the terms mean.
 nlohmann::ordered_json glossary_section();
+
+/// 0 where a difference of values as large as `scale` is nothing but rounding.
+double without_noise(double difference, double scale);
 
 /// mean, p50, p95, p99 and max; null for no values.
 nlohmann::ordered_json distribution_section(std::vector<double> values);

@@ -164,9 +164,14 @@ std::string loss_table(const Json& run) {
         }
         rows.push_back(row);
     }
-    return table(fmt::format("{:<32} {:>12} {:>12} {:>12} {:>12} {:>12}", "losses, warm-up included",
-                             "rx drops", "tx drops", "queue drops", "retransmits", "timeouts"),
-                 rows);
+    const std::string text =
+        table(fmt::format("{:<32} {:>12} {:>12} {:>12} {:>12} {:>12}", "losses, warm-up included", "rx drops",
+                          "tx drops", "queue drops", "retransmits", "timeouts"),
+              rows);
+    return text.empty()
+               ? ""
+               : text + "retransmits and timeouts: of all connections of the host's network namespace, "
+                        "not the ranks' alone\n";
 }
 
 std::string switch_table(const Json& run) {

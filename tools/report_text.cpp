@@ -79,6 +79,14 @@ std::string verdict_text(const Json& verdict) {
     return text;
 }
 
+/// Of all runs.
+std::string overall_text(const Json& verdict) {
+    std::string text = line("verdict", result_text(text_of(verdict, "/result")));
+    for (const Json& reason : verdict["reasons"])
+        text += line("", reason.get<std::string>());
+    return text;
+}
+
 std::string headline_text(const Json& headline) {
     std::string text;
     for (const Json& each : headline) {
@@ -99,13 +107,16 @@ std::string summary_of(const Json& run) {
         text += line("profile", fmt::format("{}{}", text_of(run, "/title"),
                                             run["role"] == "baseline" ? "; the baseline" : ""));
     text += line("on", hosts_text(run));
-    if (is_run) {
+    if (is_run)
         text += line("network", network_text(run["on"]));
+    text += line(is_run ? "ran" : "recorded", text_of(run, "/ran"));
+    if (!is_run)
+        text += line("started", text_of(run, "/started_at", "unknown"));
+    else
         text += line("started",
                      fmt::format("{} by gradburst {} ({} build)", text_of(run, "/started_at", "unknown"),
                                  text_of(run, "/program_version", "unknown"),
                                  text_of(run, "/on/build_type", "unknown")));
-    }
     text += line("status", status_text(run));
     if (run["role"] != "baseline")
         text += verdict_text(run["verdict"]);
@@ -121,6 +132,8 @@ std::string summary_of(const Json& run) {
 
 std::string report_text(const Json& report) {
     std::string text;
+    if (!report["comparison"].is_null())
+        text = overall_text(report["verdict"]) + "\n" + comparison_table(report["comparison"]);
     for (const Json& run : report["runs"]) {
         text += (text.empty() ? "" : "\n" + std::string(columns, '-') + "\n\n") + summary_of(run);
         for (const auto& table :
@@ -128,8 +141,6 @@ std::string report_text(const Json& report) {
             if (const std::string rows = table(run); !rows.empty())
                 text += "\n" + rows;
     }
-    if (!report["comparison"].is_null())
-        text += "\n" + std::string(columns, '-') + "\n\n" + comparison_table(report["comparison"]);
     return text;
 }
 

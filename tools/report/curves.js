@@ -46,6 +46,26 @@ function decades(write, steps = [1, 2, 5]) {
   };
 }
 
+/// Ticks for a linear x axis, about one in 92 pixels and at least two. `write(value, digits)`: so many decimals tell them apart.
+function even_ticks(write) {
+  return (low, high, pixels) => {
+    const most = Math.max(2, Math.floor(pixels / 92)), range = high - low;
+    const multiples = (step) => {
+      const ticks = [];
+      for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * range; ++i) ticks.push(i * step);
+      return ticks;
+    };
+    if (!(range > 0)) return [{ v: low, label: write(low, 3) }];
+    let best = null;
+    for (let power = Math.ceil(Math.log10(range)); ; --power)
+      for (const part of [10, 5, 2]) { // from coarse to fine
+        const places = multiples(part * 10 ** (power - 1)), digits = Math.max(0, part === 10 ? -power : 1 - power);
+        if (best && places.length > most) return best;
+        if (places.length >= 2) best = places.map((v) => ({ v, label: write(v, digits) }));
+      }
+  };
+}
+
 /// For a y axis with logscale: a tick and a text for each decade, or for 1, 2, 5 where there are few.
 function log_ticks(write) {
   const ticks_of = decades(write);
@@ -96,7 +116,7 @@ function burst_figure(run, chosen, what) {
   if (has_prediction) keys.push(key("predicted", "c1", "dash"));
   const others = run.interfaces.filter((each) => each !== chosen && each.burstiness?.length === points.length);
   if (others.length) keys.push(key(`estimates of ${others.length} other counters`, "soft"));
-  if (is_ptm) keys.push(key("target 60 : 1 at 5 ms", "c5", "dash"));
+  if (is_ptm) keys.push(explained(key("for orientation: 60 : 1 at 5 ms", "c5", "dash"), "measured of ResNet-50, see the glossary; not an expectation"));
   const title = is_ptm ? "PtM(τ), peak to mean" : "E(τ), most bytes in a window";
   const about = `${title} of ${of_interface(chosen)} over window lengths from ${format.seconds(points[0]?.tau_seconds ?? 0)} to ` +
     `${format.seconds(points.at(-1)?.tau_seconds ?? 0)}, both axes logarithmic. The table below has the numbers.`;
@@ -203,7 +223,7 @@ function ecdf_figure(title, description, curves, { logarithmic = false, marks = 
       labels: ["x", ...known.map((curve, i) => `${i} ${curve.name}`)], stepPlot: true, strokeWidth: 2, valueRange: [0, 104],
       colors: known.map((_, i) => color(`c${i % 8}`)), dateWindow: [low - pad, high + pad], ylabel: "share at or below, %",
       axes: { x: logarithmic ? { ticker: decades(format.seconds), axisLabelWidth: 60 } :
-          { axisLabelFormatter: (value) => format.seconds(Math.abs(value) < 1e-12 ? 0 : value), axisLabelWidth: 78, pixelsPerLabel: 92 },
+          { ticker: even_ticks((value) => format.seconds(Math.abs(value) < 1e-12 ? 0 : value)), axisLabelWidth: 78 },
         y: { axisLabelWidth: 40, axisLabelFormatter: (value) => value > 100 ? "" : String(value) } },
       underlayCallback(context, area, graph) {
         for (const mark of marks) rule(context, area, { x: graph.toDomXCoord(mark.x), text: mark.text, paint: "c1" });

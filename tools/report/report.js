@@ -2,11 +2,11 @@
 
 const page = document.getElementById("page");
 
-function verdict_box(verdict) {
+function verdict_box(verdict, id = "verdict") {
   const result = verdict?.result ?? "none", reasons = verdict?.reasons ?? [];
   const said = reasons.length ? h("ul", {}, reasons.map((reason) => h("li", {}, typeof reason === "string" ? reason : JSON.stringify(reason)))) :
     h("span", { class: "soft" }, result === "none" ? "Nothing was expected of this run, so nothing was judged (--expect, or expect in the profile)." : "");
-  return h("div", { class: `verdict ${result}`, id: "verdict" }, h("strong", {}, { pass: "✓ ", fail: "✗ ", not_measured: "? ", none: "" }[result], result_word[result] ?? result), said);
+  return h("div", { class: `verdict ${result}`, id }, h("strong", {}, { pass: "✓ ", fail: "✗ ", not_measured: "? ", none: "" }[result], result_word[result] ?? result), said);
 }
 
 /// "81.71 : 1" as a large number with a small unit.
@@ -24,16 +24,18 @@ function first_screen(p, run) {
   const ranks = hosts.reduce((sum, host) => sum + (Array.isArray(host.ranks) ? host.ranks.length : Number(host.ranks) || 0), 0);
   const fact = (name, value) => value ? h("li", {}, `${name} `, h("b", {}, value)) : null;
   const status = run.status && run.status !== "complete" ? h("div", { class: "verdict not_measured" }, h("strong", {}, run.status.toUpperCase()), run.error ? String(run.error) : "The run did not come to its end; what was measured by then is here.") : null;
-  const warnings = run.warnings ?? [];
+  const warnings = run.warnings ?? [], unjudged = (run.verdict?.expectations ?? []).filter((each) => each.result === "not_measured").length;
   return h("header", {},
-    h("p", { class: "brand" }, `gradburst report · ${report.created_at ?? ""}`), h("h1", {}, run.title ?? run.name), run.description ? h("p", { class: "soft" }, run.description) : null,
+    h("p", { class: "brand" }, `gradburst report · ${report.created_at ?? ""}`), h("h1", {}, run.title ?? run.name), run.description ? h("p", { class: "soft" }, `The profile: ${run.description}`) : null,
+    h("p", { id: "ran" }, run.kind === "run" ? "Ran: " : "Recorded: ", h("b", {}, run.ran ?? "unknown")),
     h("ul", { class: "facts" }, fact("on", hosts.length ? `${hosts.length} ${hosts.length === 1 ? "host" : "hosts"}${ranks ? `, ${ranks} ranks` : ""}` : null),
       typeof on.line_rate_bits_per_second === "number" ? h("li", {}, "line rate ", h("b", {}, number(`${p}.on.line_rate_bits_per_second`, format.bits_per_second))) : fact("line rate", run.kind === "run" ? "unknown" : null),
       fact("over", [on.transport, on.congestion_control].filter(Boolean).join(", ")), fact("started", run.started_at), fact("status", run.status), fact("program", [run.program_version, on.build_type].filter(Boolean).join(", "))),
     status, verdict_box(run.verdict),
     h("dl", { class: "tiles" }, (run.headline ?? []).map((each, i) => tile(p, i, each))),
     warnings.length ? h("section", { "aria-label": "Warnings" }, h("h3", {}, warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`), h("ul", { class: "warnings", id: "warnings" }, warnings.map((each) => h("li", {}, String(each))))) :
-      h("p", { class: "calm" }, "✓ No warnings."),
+      unjudged ? null : h("p", { class: "calm" }, "✓ No warnings."),
+    unjudged ? h("p", { class: "unsure", id: "unjudged" }, warnings.length ? "" : "No warnings, but ", `${unjudged} ${unjudged === 1 ? "expectation" : "expectations"} could not be judged: see the `, h("a", { href: "#verdict" }, "verdict"), "."): null,
     h("details", {}, h("summary", {}, "Command and hosts"), run.command ? h("pre", {}, run.command) : null,
       hosts.length ? table("Hosts", ["host", "kernel", "CPUs", "ranks", "interface"], hosts.map((host) => {
         const own = Array.isArray(host.ranks) ? host.ranks : [];
@@ -50,7 +52,8 @@ function time_section(run, data) {
   const curve_ends = curves.map((curve) => curve.start_s + (curve.mean ?? curve.sum).length * curve.bin_s);
   const bars = data.timeline?.iterations ?? [];
   const bar_ends = bars.filter((_, i) => i % 4 === 3).map((end) => end / 1e6);
-  if (!curves.length && !bar_ends.length) return null;
+  const zero = zero_text(data.stayed_zero ?? [], curves), zero_line = zero ? h("p", { class: "about", id: "stayed-zero" }, `Sampled, and 0 all the time: ${zero}.`) : null;
+  if (!curves.length && !bar_ends.length) return zero_line && h("section", { id: "over-time" }, h("h2", {}, "Over time"), zero_line);
   const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity), most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
   const from = least([...curves.map((curve) => curve.start_s), ...(bar_ends.length ? [0] : [])]), to = most([...curve_ends, ...bar_ends]);
   if (!can_draw) return h("section", {}, h("h2", {}, "Over time"), absent_charts());
@@ -82,12 +85,10 @@ function time_section(run, data) {
     level_figure(group, curves, "rtt", "Round-trip time of the ranks' connections", "Smoothed by the kernel, read when a bucket ended.", (value) => value === 0 ? "0" : format.seconds(value / 1e3), 3),
     level_figure(group, curves, "cwnd", "Congestion window of the ranks' connections", "In segments, read when a bucket ended.", (value) => `${significant(value, 3)} seg`, 3),
   ].filter(Boolean);
-  const what = (each) => each.kind === "resent" ? each.kind : `${each.kind} ${each.name}`, shown = new Set(curves.map(what));
-  const zero = [...new Set((data.stayed_zero ?? []).filter((each) => !shown.has(what(each))).map((each) => each.kind === "resent" ? "segments sent again by ranks" : each.kind === "drops" ? `drops (${each.name})` : each.name))];
   return h("section", { id: "over-time" }, h("h2", {}, "Over time"), about,
     data.not_drawn?.length ? h("ul", { class: "warnings" }, data.not_drawn.map((reason) => h("li", {}, `NOT DRAWN: ${reason}`))) : null, tools,
     strips.slice(0, most_strips), more(strips.slice(most_strips), `${strips.length - most_strips} more interfaces`), timeline, more(port_strips, "What leaves the switch ports"), levels,
-    zero.length ? h("p", { class: "about" }, `Sampled, and 0 all the time: ${zero.join(", ")}.`) : null);
+    zero_line);
 }
 
 function burst_section(p, run, data) {
@@ -105,7 +106,7 @@ function burst_section(p, run, data) {
     const made = can_draw ? { ptm: burst_figure(run, chosen, "ptm"), e: burst_figure(run, chosen, "e"), "backlog-curve": backlog_figure(run, chosen, scale) } : {};
     const figures = Object.entries(made).filter(([, each]) => each).map(([name, each]) => { each.dataset.chart = name; return each; });
     const [bursts, backlogs] = burst_table(p, run, i);
-    place.replaceChildren(figures.length || !can_draw ? "" : h("p", { class: "absent" }, "Not measured: no window of this counter is resolved, or nothing passed."), h("div", { class: "pair" }, figures, backlogs ? h("div", {}, backlogs, can_draw ? about_buffers : null) : null), bursts);
+    place.replaceChildren(figures.length || !can_draw ? "" : h("p", { class: "absent" }, "Not measured: no window of this counter is resolved, or nothing passed."), h("div", { class: "pair" }, figures, backlogs ? h("div", {}, backlogs, can_draw ? about_buffers : null) : null), bursts, bursts_table(p, run, i) ?? "");
     if (place.isConnected) figures.forEach((each) => each.draw());
     for (const each of figures) each.done = place.isConnected;
   };
@@ -159,14 +160,9 @@ function build() {
     tab.addEventListener("click", () => { current = i; tabs.forEach((each, k) => each.setAttribute("aria-selected", String(k === i))); show_run(i); });
     return tab;
   });
-  page.replaceChildren(...[runs.length > 1 ? h("nav", { class: "runs", role: "tablist", "aria-label": "Runs" }, tabs) : null, comparison_summary(), h("div", { id: "run" }), comparison_section(), glossary_section(),
-    h("p", { class: "about" }, `Made by gradburst ${report.version ?? ""}; format ${report.format ?? ""}. This file holds everything and fetches nothing.`)].filter(Boolean));
+  page.replaceChildren(...[report.comparison ? [verdict_box(report.verdict, "overall"), comparison_section()] : null, runs.length > 1 ? h("nav", { class: "runs", role: "tablist", "aria-label": "Runs" }, tabs) : null, h("div", { id: "run" }), glossary_section(),
+    h("p", { class: "about" }, `Made by gradburst ${report.version ?? ""}; format ${report.format ?? ""}. This file holds everything and fetches nothing.`)].flat().filter(Boolean));
   if (runs.length) show_run(current);
-}
-
-function comparison_summary() {
-  if (!report.comparison) return null;
-  return h("p", {}, h("a", { href: "#comparison" }, "Comparison with the baseline"), " below.");
 }
 
 build();

@@ -29,15 +29,29 @@ function burst_table(p, run, i) {
     table(`Burstiness of ${of_interface(each)}`,
       ["τ", ["E lower", "certified: so many bytes passed within a window of length τ"], ["E estimate", "interpolated between the bounds"], ["E upper", "cannot have been exceeded"],
         ["PtM lower", "E lower / (τ × mean rate)"], ["PtM estimate", "E estimate / (τ × mean rate)"], ["PtM upper", "E upper / (τ × mean rate)"], ["PtM predicted", "of the fluid model"],
-        ["CV", "coefficient of variation of the bytes in windows of length τ"]],
+        ["CV", "coefficient of variation of the bytes in windows of length τ: standard deviation / mean"], ["index of dispersion", "variance / mean of the bytes in windows of length τ"]],
       (each.burstiness ?? []).map((row, k) => {
         const cell = (name, write) => number(`${path}.burstiness.${k}.${name}`, write, name.startsWith("e_") || name.startsWith("ptm_l") ? "not resolved" : "–");
         return [cell("tau_seconds", format.seconds), ...["e_lower_bytes", "e_estimate_bytes", "e_upper_bytes"].map((name) => cell(name, format.bytes)),
-          ...["ptm_lower", "ptm_estimate", "ptm_upper", "ptm_predicted", "coefficient_of_variation"].map((name) => cell(name, format.ratio))];
+          ...["ptm_lower", "ptm_estimate", "ptm_upper", "ptm_predicted", "coefficient_of_variation"].map((name) => cell(name, format.ratio)), cell("index_of_dispersion_bytes", format.bytes)];
       })),
     each.backlog?.length ? table(`B_max(r) of ${of_interface(each)}: the largest queue if this traffic fed a link of rate r`, ["r", "at least", "estimate", "at most", "predicted"],
       each.backlog.map((row, k) => [number(`${path}.backlog.${k}.rate_bits_per_second`, format.bits_per_second),
         ...["lower_bytes", "estimate_bytes", "upper_bytes", "predicted_bytes"].map((name) => number(`${path}.backlog.${k}.${name}`, format.bytes, "–"))])) : null];
+}
+
+/// Bursts, pauses and the period of one counter.
+function bursts_table(p, run, i) {
+  const each = run.interfaces[i], bursts = each.bursts, period = each.period, path = `${p}.interfaces.${i}`;
+  if (!bursts) return null;
+  const cell = (name, write, absent = "–") => number(`${path}.${name}`, write, absent);
+  const rows = [["bursts", cell("bursts.count", format.count)], ["above a rate of", cell("bursts.threshold_bits_per_second", format.bits_per_second)],
+    [explained("one burst if nearer than", "what lies nearer to each other is counted as one"), cell("bursts.merge_gap_seconds", format.seconds)],
+    ["bytes of a burst, median", cell("bursts.median_bytes", format.bytes)], ["bytes of the largest", cell("bursts.largest_bytes", format.bytes)],
+    ["share of the time in bursts", cell("bursts.duty_cycle", format.share)], ["share of the bytes in bursts", cell("bursts.share_of_bytes", format.share)],
+    ["period of the traffic", cell("period.seconds", format.seconds, "none found")], [explained("autocorrelation there", "likeness of the traffic with itself one period later, at most 1"), cell("period.autocorrelation", format.ratio)]];
+  const spreads = [["length", "length_seconds"], ["pause to the next", "pause_seconds"]].map(([text, name]) => [text, ...["p50", "p99", "max"].map((part) => cell(`bursts.${name}.${part}`, format.seconds))]);
+  return h("div", { class: "columns", id: "burst-table" }, table(`Bursts and period of ${of_interface(each)}`, ["", "value"], rows), table("Lengths and pauses of its bursts", ["", "p50", "p99", "largest"], spreads));
 }
 
 function counters_table(p, interfaces, name, caption) {

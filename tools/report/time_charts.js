@@ -12,7 +12,7 @@ class TimeGroup {
     return options({
       dateWindow: this.whole, xlabel: null, ...more,
       drawCallback: (graph, initial) => { if (!initial) this.follow(graph); },
-      axes: { ...more.axes, x: { axisLabelFormatter: (value) => `${significant(value, 6)} s`, axisLabelWidth: 78, pixelsPerLabel: 92, ...more.axes?.x } },
+      axes: { ...more.axes, x: { ticker: even_ticks((value, digits) => `${value.toFixed(digits)} s`), axisLabelWidth: 78, ...more.axes?.x } },
     });
   }
 
@@ -191,9 +191,10 @@ function rate_figures(group, curves, run) {
   const ticks = [-1, -0.5, 0, 0.5, 1].map((part) => ({ v: part * full, label: megabits(Math.abs(part * full)) }));
   return names.map((name) => {
     const own = rates.filter((curve) => `${curve.host} ${curve.interface}` === name);
-    const one_way = own.length === 1;
+    const one_way = own[0].switch_port;
     const lines = own.map((curve) => ({ steps: steps_of(curve), show_gaps: true, name: curve.name, paint: curve.name === "tx" ? "c0" : "c1", sign: curve.name === "tx" ? 1 : -1 }));
-    const keys = [key(one_way ? "leaves the port" : "tx, above", "c0", "box"), one_way ? null : key("rx, below", "c1", "box"), key("no samples", "line", "box")].filter(Boolean);
+    const side_of = { tx: one_way ? "leaves the port" : "tx, above", rx: "rx, below" };
+    const keys = [...lines.map((line) => key(side_of[line.name], line.paint, "box")), key("no samples", "line", "box")];
     const title = `${name}${own[0].switch_port ? " (switch port)" : ""}`;
     const figure_of = figure(title, "Rate over time: the area reaches to the largest value, the line is the mean.", keys, "strip",
       (box, readout) => steps_chart(group, box, readout, lines, { range: [one_way ? 0 : -top, top], write: megabits, y_ticks: ticks,
@@ -207,14 +208,28 @@ function rate_figures(group, curves, run) {
 function level_figure(group, curves, kind, title, description, write, least_width = 1) {
   const own = curves.filter((curve) => curve.kind === kind);
   if (own.length === 0) return null;
-  const most = 8, shown = [...own].sort((a, b) => b.largest - a.largest).slice(0, most);
-  const lines = shown.map((curve, i) => ({ steps: steps_of(curve), least_width, paint: `c${i % 8}`, name: [curve.host, curve.interface, curve.name].filter(Boolean).join(" ") }));
+  const most = 8, least_shown = own.map((curve) => curve.largest).sort((a, b) => b - a)[Math.min(most, own.length) - 1];
+  const shown = own.filter((curve) => curve.largest >= least_shown).slice(0, most);
+  const paint_of = (curve, i) => `c${Number(/^rank (\d+)$/.exec(curve.name)?.[1] ?? i) % 8}`; // a rank keeps its colour
+  const lines = shown.map((curve, i) => ({ steps: steps_of(curve), least_width, paint: paint_of(curve, i), name: [curve.host, curve.interface, curve.name].filter(Boolean).join(" ") }));
   const top = Math.max(...lines.flatMap((line) => line.steps.map((step) => step.high ?? 0)), 1e-6) * 1.12;
   const keys = lines.map((line) => key(line.name, line.paint, "box"));
   if (own.length > most) keys.push(h("span", {}, `the ${most} largest of ${own.length}`));
   const figure_of = figure(title, description, keys, "low", (box, readout) => steps_chart(group, box, readout, lines, { range: [0, top], write }));
   figure_of.dataset.chart = kind;
   return figure_of;
+}
+
+/// "drops (rx) of a eth0 and b eth0, rtt of rank 3": what was sampled, and stayed 0 all the time. Where that holds for all that is like
+/// it, places are left out.
+function zero_text(zero, curves) {
+  const words = { rate: "rate", drops: "drops", backlog: "backlog", resent: "segments sent again", rtt: "round-trip time", cwnd: "congestion window" };
+  const what = (each) => /^rank \d/.test(each.name) ? words[each.kind] : words[each.kind] ? `${words[each.kind]} (${each.name})` : each.name;
+  const where = (each) => [each.host, each.interface].filter(Boolean).join(" ") || each.name;
+  const not_zero = new Set(curves.map(what)), places = new Map(), most = 8;
+  for (const each of zero) places.set(what(each), [...places.get(what(each)) ?? [], where(each)]);
+  return [...places].map(([name, all]) => !not_zero.has(name) && all.length > 1 ? name :
+    `${name} of ${all.slice(0, most).join(" and ")}${all.length > most ? ` and ${all.length - most} more` : ""}`).join(", ");
 }
 
 /// Buckets of all ranks as bars, one row per rank: computing light, buckets strong, the gating rank of an iteration marked.
