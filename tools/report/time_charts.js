@@ -187,7 +187,7 @@ function rate_figures(group, curves, run) {
   const line_rate = (run.on?.line_rate_bits_per_second ?? 0) / 1e6;
   const largest = Math.max(...rates.map((curve) => curve.largest), 1e-6);
   const top = Math.max(largest, largest > 0.3 * line_rate ? line_rate : 0) * 1.12;
-  const full = line_rate && line_rate <= top ? line_rate : Number(top.toPrecision(1)) <= top ? Number(top.toPrecision(1)) : Number(top.toPrecision(1)) / 2;
+  const full = line_rate && line_rate <= top && line_rate > 0.3 * top ? line_rate : Number(top.toPrecision(1)) <= top ? Number(top.toPrecision(1)) : Number(top.toPrecision(1)) / 2;
   const ticks = [-1, -0.5, 0, 0.5, 1].map((part) => ({ v: part * full, label: megabits(Math.abs(part * full)) }));
   return names.map((name) => {
     const own = rates.filter((curve) => `${curve.host} ${curve.interface}` === name);
