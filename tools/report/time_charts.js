@@ -225,10 +225,10 @@ function level_figure(group, curves, kind, title, description, write, least_widt
 function zero_text(zero, curves) {
   const words = { rate: "rate", drops: "drops", backlog: "backlog", resent: "segments sent again", rtt: "round-trip time", cwnd: "congestion window" };
   const what = (each) => /^rank \d/.test(each.name) ? words[each.kind] : words[each.kind] ? `${words[each.kind]} (${each.name})` : each.name;
-  const where = (each) => [each.host, each.interface].filter(Boolean).join(" ") || each.name;
+  const where = (each) => [each.host, each.interface].filter(Boolean).join(" ") || /^rank \d+$/.exec(each.name)?.[0] || ""; // nobody told whose a bare trace is
   const not_zero = new Set(curves.map(what)), places = new Map(), most = 8;
   for (const each of zero) places.set(what(each), [...places.get(what(each)) ?? [], where(each)]);
-  return [...places].map(([name, all]) => !not_zero.has(name) && all.length > 1 ? name :
+  return [...places].map(([name, all]) => (!not_zero.has(name) && all.length > 1) || all.includes("") ? name :
     `${name} of ${all.slice(0, most).join(" and ")}${all.length > most ? ` and ${all.length - most} more` : ""}`).join(", ");
 }
 
