@@ -220,6 +220,7 @@ TEST_CASE("gnuplot draws the figures", "[cli]") {
         const Outcome outcome = program.run(run + " --figure '" + program.file(name).string() + "'");
         INFO(outcome.errors);
         CHECK(outcome.exit_code == 0);
+        CHECK(outcome.errors.empty()); // gnuplot has nothing to complain about
         CHECK(fs::file_size(program.file(name)) > 1000);
     }
     // Neither a name nor a text can make gnuplot start a program.

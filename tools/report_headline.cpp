@@ -125,7 +125,7 @@ Headline losses(const ReportRun& run) {
         return value ? fmt::format("{:.0f}", *value) : "unknown";
     };
     headline.trust = fmt::format(
-        "the ranks' own connections sent again: {} segments; dropped: {} packets; warm-up included",
+        "segments sent again by the ranks' own connections: {}; packets dropped: {}; warm-up included",
         shown(retransmits), shown(drops));
     return headline;
 }

@@ -58,7 +58,7 @@ std::string ran_text(const ReportRun& run) {
     std::string text = planned > count ? fmt::format("{:.0f} of {:.0f} iterations", count, planned)
                                        : fmt::format("{:.0f} iteration{}", count, count == 1 ? "" : "s");
     if (warmup > 0)
-        text += fmt::format(", the first {:.0f} as warm-up", warmup);
+        text += warmup == 1 ? ", the first as warm-up" : fmt::format(", the first {:.0f} as warm-up", warmup);
     text += "; " + buckets_text(run.timeline.buckets);
     if (const double scale = number("/context/byte_scale").value_or(1); scale != 1)
         text += fmt::format("; bytes x {:.6g} of the profile's", scale);

@@ -187,7 +187,7 @@ function rate_figures(group, curves, run) {
   const line_rate = (run.on?.line_rate_bits_per_second ?? 0) / 1e6;
   const largest = Math.max(...rates.map((curve) => curve.largest), 1e-6);
   const top = Math.max(largest, largest > 0.3 * line_rate ? line_rate : 0) * 1.12;
-  const full = line_rate && line_rate <= top ? line_rate : Number(top.toPrecision(1)) <= top ? Number(top.toPrecision(1)) : Number(top.toPrecision(1)) / 2;
+  const full = line_rate && line_rate <= top && line_rate > 0.3 * top ? line_rate : Number(top.toPrecision(1)) <= top ? Number(top.toPrecision(1)) : Number(top.toPrecision(1)) / 2;
   const ticks = [-1, -0.5, 0, 0.5, 1].map((part) => ({ v: part * full, label: megabits(Math.abs(part * full)) }));
   return names.map((name) => {
     const own = rates.filter((curve) => `${curve.host} ${curve.interface}` === name);
@@ -225,10 +225,10 @@ function level_figure(group, curves, kind, title, description, write, least_widt
 function zero_text(zero, curves) {
   const words = { rate: "rate", drops: "drops", backlog: "backlog", resent: "segments sent again", rtt: "round-trip time", cwnd: "congestion window" };
   const what = (each) => /^rank \d/.test(each.name) ? words[each.kind] : words[each.kind] ? `${words[each.kind]} (${each.name})` : each.name;
-  const where = (each) => [each.host, each.interface].filter(Boolean).join(" ") || each.name;
+  const where = (each) => [each.host, each.interface].filter(Boolean).join(" ") || /^rank \d+$/.exec(each.name)?.[0] || ""; // nobody told whose a bare trace is
   const not_zero = new Set(curves.map(what)), places = new Map(), most = 8;
   for (const each of zero) places.set(what(each), [...places.get(what(each)) ?? [], where(each)]);
-  return [...places].map(([name, all]) => !not_zero.has(name) && all.length > 1 ? name :
+  return [...places].map(([name, all]) => (!not_zero.has(name) && all.length > 1) || all.includes("") ? name :
     `${name} of ${all.slice(0, most).join(" and ")}${all.length > most ? ` and ${all.length - most} more` : ""}`).join(", ");
 }
 
