@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """An independent validator judges the profile schema: it accepts every shipped profile, and of the bad ones exactly
-those that a schema cannot tell from good ones (rules between fields; tests/data/bad_profiles/messages.tsv).
+those that a schema cannot tell from good ones (rules between fields; tests/data/bad_profiles/messages.tsv). The schemas
+of what is written, run.json and report.json, are schemas; report_test.sh validates whole runs against them.
 
 usage: schema_test.py <source folder>. Exit 77 without jsonschema: the test is skipped."""
 import csv
@@ -10,6 +11,7 @@ import sys
 
 try:
     from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
 except ImportError:
     print("SKIPPED: no python3-jsonschema; tools/setup --tests installs it")
     sys.exit(77)
@@ -33,6 +35,9 @@ def main(source):
     shipped = shipped_profiles(source / "profiles")
     for path in shipped:
         mistakes += [f"{path.name} is shipped, but: {error.message}" for error in validator.iter_errors(read(path))]
+    for name in ("run", "report"):
+        written = read(source / "tools" / f"{name}.schema.json")
+        validator_for(written).check_schema(written)
     bad = source / "tests" / "data" / "bad_profiles"
     with open(bad / "messages.tsv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
