@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 /// A run directory with one trace of 300 ms and its slow lane; its metrics come from the samples.
-struct RunFolder {
-    RunFolder() {
+struct OddFolder {
+    OddFolder() {
         fs::create_directories(nic);
         Json run = tests::small_run();
         run["interfaces"] = Json::array();
@@ -114,7 +114,7 @@ const std::string timeline_start = tests::small_timeline().substr(0, tests::smal
 } // namespace
 
 TEST_CASE("whatever stands in the sidecar of a trace, the report is made", "[report]") {
-    const RunFolder run;
+    const OddFolder run;
     const Json sidecar = run.read("a.eth0.json");
     CHECK_FALSE(warns(run.report(), "CANNOT BE READ"));
     int unreadable = 0;
@@ -128,7 +128,7 @@ TEST_CASE("whatever stands in the sidecar of a trace, the report is made", "[rep
 }
 
 TEST_CASE("whatever stands in the sidecar of a lane, the report is made", "[report]") {
-    const RunFolder run;
+    const OddFolder run;
     const Json sidecar = run.read("a.eth0.slow.json");
     for_each_odd_sidecar(sidecar, [&](const Json& changed) {
         tests::write_text(run.nic / "a.eth0.slow.json", changed.dump());
@@ -141,7 +141,7 @@ TEST_CASE("whatever stands in the sidecar of a lane, the report is made", "[repo
 }
 
 TEST_CASE("times at the ends of what fits 64 bits are refused, not computed with", "[report]") {
-    const RunFolder run;
+    const OddFolder run;
     for (const std::string time : {"-9223372036854775808", "9223372036854775807"}) {
         tests::write_text(run.nic / "a.eth0.slow.csv",
                           "t_ns,rx_drops\n0,0\n" + time + ",1\n100000000,9223372036854775807\n");
@@ -168,7 +168,7 @@ TEST_CASE("a rank below 0 has no line in a timeline", "[report]") {
 
 TEST_CASE("a trace with damaged samples is a warning of the run, and by itself the user's mistake",
           "[report]") {
-    const RunFolder run;
+    const OddFolder run;
     tests::write_text(run.nic / "a.eth0.csv",
                       "t_ns,rx_width_ns,tx_width_ns,rx_bytes,tx_bytes,flags\n0,1,1,0,0,0\noops\n");
     CHECK(warns(run.report(), "a.eth0.csv CANNOT BE READ"));

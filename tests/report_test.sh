@@ -4,21 +4,23 @@ set -uo pipefail
 here=$(dirname "$(readlink -f "$0")")
 source "$here/whole_runs.sh"
 report=$(readlink -f "${3:?path of gradburst-report}")
-schema=$(readlink -f "$here/../tools/report.schema.json")
+tools=$(readlink -f "$here/../tools")
 
 # An independent validator; without it only that part is left out.
-valid() { # FILE
-  python3 - "$schema" "$1" <<'PYTHON'
+valid() { # FILE [SCHEMA]; without it that of its name
+  local name=${1##*/}
+  python3 - "$tools/${2:-${name%.json}.schema.json}" "$1" <<'PYTHON'
 import json, sys
 try:
-    from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
 except ImportError:
     print("not validated: no python3-jsonschema")
     sys.exit(0)
 def refuse(constant): raise ValueError(constant + " is not JSON")
 schema, report = (json.load(open(path), parse_constant=refuse) for path in sys.argv[1:])
-Draft202012Validator.check_schema(schema)
-mistakes = [f"{error.json_path}: {error.message[:200]}" for error in Draft202012Validator(schema).iter_errors(report)]
+validator = validator_for(schema)
+validator.check_schema(schema)
+mistakes = [f"{error.json_path}: {error.message[:200]}" for error in validator(schema).iter_errors(report)]
 sys.exit("\n".join(mistakes) or 0)
 PYTHON
 }
@@ -54,6 +56,7 @@ check "it is not measured" prints "  NOT MEASURED   iteration_p50 <= predicted: 
 fails 2 'column 1: unknown quantity "ptn"; did you mean "ptm"?' "a wrong expectation is the user's mistake" \
   "${mpi[@]}" -n 2 "$gradburst" smoke --expect 'ptn(5ms) > 1' --out "$work/never"
 check "it leaves nothing" absent never
+for each in good bad unknown; do check "run.json of $each is valid" valid "$each/run.json"; done
 check "windows and rates that are asked for are computed" exits_with 3 "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 9 \
   --out "$work/asked" --expect 'ptm(30ms) >= 1e6' --expect 'backlog(3Gbit) >= 1TB'
 check "beside the others" json asked/run.json \
@@ -88,6 +91,7 @@ kill -INT "$job"
 wait "$job"
 check "the report of a stopped run" exits_with 3 "$report" stopped --expect 'retransmits >= 0'
 check "it is valid" valid stopped/report.json
+check "its run.json is valid" valid stopped/run.json
 check "it judges nothing" prints "not measured: the run is interrupted"
 "${mpi[@]}" -n 2 "$gradburst" smoke --iterations 100000 --out "$work/killed" >/dev/null 2>&1 &
 job=$!
@@ -95,7 +99,24 @@ comes_true bash -c 'test -s killed/nic/*.lo.csv'
 sleep 1
 for pid in $(ranks killed); do kill -KILL "$pid"; done
 wait "$job" 2>/dev/null
+check "its run.json is valid" valid killed/run.json
 check "the report of a run that was killed" exits_with 0 "$report" killed
 check "it is valid" valid killed/report.json
 check "its traces are summed up" holds killed/report.json 'len(run["interfaces"]) == 2 and run["interfaces"][0]["samples"] > 100'
+
+# One rank dies, the others tell of it.
+"${mpi[@]}" -n 2 "$gradburst" smoke --iterations 100000 --out "$work/failed" >/dev/null 2>&1 &
+job=$!
+comes_true bash -c 'test -s failed/nic/*.lo.csv'
+sleep 1
+kill -KILL "$(ranks failed | tail -n 1)"
+wait "$job" 2>/dev/null
+check "run.json of a run that failed is valid" valid failed/run.json
+check "the report of a run that failed" exits_with 0 "$report" failed
+
+# What somebody broke is named.
+mkdir broken
+echo '{"format": "gradburst-run/1", "status": "complete", "interfaces": [{}]}' >broken/run.json
+check "a broken run.json is the user's mistake" exits_with 2 "$report" broken
+check "it is named with the place" grep -qF 'broken/run.json: /interfaces/0/host: is missing' stderr
 all_hold
