@@ -12,7 +12,6 @@ namespace collectors {
 namespace {
 
 constexpr std::int64_t tolerable_step_ns = 1'000'000; // of the wall clock
-constexpr double tolerable_share = 0.05;              // of skipped ticks, or of time in gaps
 
 bool is_debug_build(const std::string& build_type) {
     return !build_type.empty() && build_type != "Release" && build_type != "RelWithDebInfo" &&
@@ -31,7 +30,7 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
         warnings.push_back(fmt::format(
             "LOST COUNTERS: what passed later than {} after the start of recording is not known ({})",
             format_duration(*summary.info.lost_from), summary.info.reason));
-    if (quality.missed_share() > tolerable_share)
+    if (quality.missed_share() > most_missed_share)
         warnings.push_back(
             fmt::format("MISSED TICKS: {:.1f} % of all ticks were skipped; give the sampler CPU time or "
                         "a longer interval",
@@ -55,7 +54,7 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
     // Few gaps widen the distance between the lower and the upper bound, which is shown; many hide what
     // happened.
     if (static_cast<double>(quality.gaps.total.count()) >
-        tolerable_share * static_cast<double>(quality.span.count()))
+        most_gap_share * static_cast<double>(quality.span.count()))
         warnings.push_back(fmt::format(
             "GAPS: {} gaps, {} in total, the longest {}: when bytes passed within them is not known",
             quality.gaps.count, format_duration(quality.gaps.total), format_duration(quality.gaps.longest)));

@@ -11,6 +11,11 @@
 
 namespace collectors {
 
+/// Shares above which a trace tells too little: of skipped ticks, of time in gaps. Reports warn and verdicts
+/// refuse from there on.
+inline constexpr double most_missed_share = 0.01;
+inline constexpr double most_gap_share = 0.01;
+
 /// A gap is a distance between successive samples of more than two intervals.
 struct Gaps {
     std::uint64_t count = 0;

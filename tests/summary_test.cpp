@@ -117,14 +117,17 @@ TEST_CASE("what makes a number doubtful is said in capitals", "[summary]") {
     CHECK(warns(summarize_all(trace), "INCOMPLETE TRACE"));
 
     trace = bursty();
-    trace.info.missed = 400; // of 4401
+    trace.info.missed = 41; // of 4042: 1.01 %
     CHECK(warns(summarize_all(trace), "MISSED TICKS"));
-    trace.info.missed = 100;
+    trace.info.missed = 40; // of 4041: 0.99 %
     CHECK_FALSE(warns(summarize_all(trace), "MISSED TICKS"));
 
     trace = bursty();
     trace.samples.erase(trace.samples.begin() + 100, trace.samples.begin() + 400);
     CHECK(warns(summarize_all(trace), "GAPS: 1 gaps, 150.5 ms in total")); // of 2.2 s: 6.8 %
+    trace = bursty();
+    trace.samples.erase(trace.samples.begin() + 100, trace.samples.begin() + 144); // 22.5 ms: 1.1 %
+    CHECK(warns(summarize_all(trace), "GAPS: 1 gaps, 22.5 ms in total"));
     trace = bursty();
     trace.samples.erase(trace.samples.begin() + 100,
                         trace.samples.begin() + 120); // 0.5 %: the bounds show it
