@@ -32,9 +32,9 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
             format_duration(*summary.info.lost_from), summary.info.reason));
     if (quality.missed_share() > most_missed_share)
         warnings.push_back(
-            fmt::format("MISSED TICKS: {:.1f} % of all ticks were skipped; give the sampler CPU time or "
+            fmt::format("MISSED TICKS: {}{:.1f} % of all ticks were skipped; give the sampler CPU time or "
                         "a longer interval",
-                        100 * quality.missed_share()));
+                        quality.ticks_known ? "" : "at least ", 100 * quality.missed_share()));
     if (quality.failed > 0)
         warnings.push_back(fmt::format("FAILED READS: {} reads failed or were dropped", quality.failed));
     if (quality.restarts > 0)

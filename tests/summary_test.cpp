@@ -143,6 +143,33 @@ TEST_CASE("what makes a number doubtful is said in capitals", "[summary]") {
     CHECK(warns(summarize_all(trace), "DEBUG BUILD"));
 }
 
+TEST_CASE("without an interval lateness and missed ticks are not known, not 0", "[summary]") {
+    Trace trace = bursty();
+    trace.info = {};
+    InterfaceSummary summary = summarize_all(trace);
+    CHECK(contains(summary_text(summary), "missed not known, failed not known, 0 gaps"));
+    CHECK(contains(summary_text(summary), "lateness    not known"));
+    nlohmann::ordered_json json = summary_json(summary);
+    CHECK(json["missed"].is_null());
+    CHECK(json["failed"].is_null());
+    CHECK(json["lateness_seconds"].is_null());
+    CHECK(json["interval_seconds"].is_null());
+    CHECK(json["missed_at_least"] == 0);
+
+    for (std::size_t i = 100; i < 150; ++i)
+        trace.samples[i].flags = missed_ticks;
+    summary = summarize_all(trace);
+    CHECK(contains(summary_text(summary), "at least 50 missed, failed not known"));
+    CHECK(warns(summary, "MISSED TICKS: at least 1.2 %"));
+    json = summary_json(summary);
+    CHECK(json["missed"].is_null());
+    CHECK(json["missed_at_least"] == 50);
+    json = summary_json(summarize_all(bursty()));
+    CHECK(json["missed"] == 0);
+    CHECK(json["missed_at_least"] == 0);
+    CHECK(json["lateness_seconds"]["p50"] == 0.0);
+}
+
 TEST_CASE("a slow counter is refused below twice its period", "[summary]") {
     Trace trace = bursty();
     trace.info.driver = "bnxt_en";
