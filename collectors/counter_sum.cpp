@@ -72,6 +72,7 @@ void keep_common(std::vector<Term>& terms) {
 TraceInfo info_of(std::span<const SumPart> parts) {
     TraceInfo info = parts.front().trace->info;
     info.interface.clear();
+    info.samples.reset();
     for (const SumPart& part : parts) {
         const TraceInfo& each = part.trace->info;
         info.interface +=
@@ -180,6 +181,11 @@ InterfaceSummary summarize_sum(std::span<const SumPart> parts, Direction directi
     InterfaceSummary summary = summarize(sum, direction, nanoseconds::min(), nanoseconds::max(),
                                          windows.empty() ? standard_windows() : windows, rates);
     summary.quality = with_worst_of(summary.quality, parts, sum);
+    for (const SumPart& part : parts)
+        if (is_whole(part.trace->info, part.trace->samples.size()) == false) {
+            summary.whole = false;
+            summary.info.complete = false;
+        }
     summary.warnings = warnings_about(summary);
     return summary;
 }

@@ -127,6 +127,7 @@ Json summary_json(const InterfaceSummary& summary, PredictedRatios predicted) {
             {"sampler_scheduling", summary.info.sampler.scheduling},
             {"time_keeping", time_keeping_json(summary.info.time_keeping)},
             {"complete", summary.info.complete},
+            {"whole", summary.whole ? Json(*summary.whole) : Json(nullptr)},
             {"reason", summary.info.reason},
             {"burstiness", curve_json(summary, predicted)},
             {"backlog", backlog_json(summary)},

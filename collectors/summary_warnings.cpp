@@ -23,7 +23,13 @@ bool is_debug_build(const std::string& build_type) {
 std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
     const TraceQuality& quality = summary.quality;
     std::vector<std::string> warnings;
-    if (!summary.info.complete)
+    if (summary.whole == false)
+        warnings.push_back(summary.info.samples
+                               ? fmt::format("TRACE IS NOT WHOLE: {} samples of {} that were recorded are in "
+                                             "its files; what the others told is not known",
+                                             summary.held_samples, *summary.info.samples)
+                               : "TRACE IS NOT WHOLE: a file does not hold what was recorded into it");
+    else if (!summary.info.complete)
         warnings.push_back(fmt::format("INCOMPLETE TRACE: recording did not end properly ({})",
                                        summary.info.reason.empty() ? "reason unknown" : summary.info.reason));
     if (summary.info.lost_from)

@@ -82,7 +82,7 @@ std::int64_t OnlineQuality::expected_distance() const {
 
 TraceQuality OnlineQuality::quality(bool whole) const {
     TraceQuality quality;
-    const bool told = whole && info_.complete;
+    const bool told = whole && info_.complete && is_whole(info_, samples_).value_or(true);
     quality.samples = samples_;
     quality.ticks_known = info_.interval.count() > 0 || !info_.source.empty();
     quality.missed = told ? info_.missed : missed_;

@@ -52,8 +52,8 @@ public:
 
     void add(std::span<const Sample> samples);
     /// Of all samples so far. `whole`: they are the whole trace, whose sidecar knows how many ticks were
-    /// missed; of a part, or without a complete sidecar, the flags of the samples tell it, nearly: each
-    /// stands for at least one.
+    /// missed; of a part, of a file that was cut, or without a complete sidecar, the flags of the samples
+    /// tell it, nearly: each stands for at least one.
     TraceQuality quality(bool whole) const;
 
 private:

@@ -84,6 +84,8 @@ std::string place_of(const Json& interface) {
 std::string trace_problem(const Json& interface, std::chrono::nanoseconds window) {
     const double samples = number_at(interface, "/samples").value_or(0);
     const double missed = number_at(interface, "/missed").value_or(0);
+    if (const Json::json_pointer whole("/whole"); interface.contains(whole) && interface[whole] == false)
+        return "the trace is not whole: its files do not hold all samples that were recorded";
     if (samples < 2)
         return fmt::format("the trace holds {:.0f} samples", samples);
     if (missed / (samples + missed) > most_missed_share)

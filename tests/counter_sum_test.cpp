@@ -126,6 +126,20 @@ TEST_CASE("a sum is as good as the worst of its traces, whichever gives the pace
     }
 }
 
+TEST_CASE("a sum with a trace that was cut is not whole", "[sum]") {
+    const Trace first = trace_of({{0, 1}, {1000, 2}, {2000, 3}});
+    Trace second = first;
+    second.info.samples = 3;
+    const std::vector<SumPart> parts{{&first}, {&second}};
+    CHECK_FALSE(summarize_sum(parts, Direction::tx, {}).whole);
+    second.info.samples = 6;
+    const InterfaceSummary summary = summarize_sum(parts, Direction::tx, {});
+    CHECK(summary.whole == false);
+    CHECK_FALSE(summary.info.complete);
+    REQUIRE_FALSE(summary.warnings.empty());
+    CHECK(summary.warnings[0].starts_with("TRACE IS NOT WHOLE"));
+}
+
 TEST_CASE("a counter that started anew starts the sum anew", "[sum]") {
     const Trace first = trace_of({{0, 100}, {1000, 200}, {2000, 300}, {3000, 400}});
     const Trace second = trace_of({{0, 5000}, {1000, 5010}, {2000, 0}, {3000, 10}});

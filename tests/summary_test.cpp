@@ -170,6 +170,27 @@ TEST_CASE("without an interval lateness and missed ticks are not known, not 0", 
     CHECK(json["lateness_seconds"]["p50"] == 0.0);
 }
 
+TEST_CASE("a trace that holds less than was recorded is not whole, and not complete", "[summary]") {
+    Trace trace = bursty();
+    CHECK(summary_json(summarize_all(trace))["whole"].is_null()); // nobody counted
+    trace.info.samples = trace.samples.size();
+    trace.info.missed = 5;
+    InterfaceSummary summary = summarize_all(trace);
+    CHECK(summary.warnings.empty());
+    CHECK(summary.quality.missed == 5);
+    CHECK(summary_json(summary)["whole"] == true);
+    // A part that was asked for is not a trace that was cut.
+    CHECK(summarize(trace, Direction::tx, 50ms, 450ms, standard_windows(), {}).warnings.empty());
+
+    trace.samples.resize(2000);
+    summary = summarize_all(trace);
+    CHECK(warns(summary, "TRACE IS NOT WHOLE: 2000 samples of 4001 that were recorded"));
+    CHECK_FALSE(warns(summary, "INCOMPLETE TRACE"));
+    CHECK(summary_json(summary)["whole"] == false);
+    CHECK(summary_json(summary)["complete"] == false);
+    CHECK(warns(summarize(trace, Direction::tx, 50ms, 450ms, standard_windows(), {}), "TRACE IS NOT WHOLE"));
+}
+
 TEST_CASE("a slow counter is refused below twice its period", "[summary]") {
     Trace trace = bursty();
     trace.info.driver = "bnxt_en";

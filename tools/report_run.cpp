@@ -47,6 +47,17 @@ Json summaries_of(const ReportInput& input, std::span<const Expectation> asked) 
     return summaries;
 }
 
+/// Only who reads it to the end sees that a trace was cut.
+void note_cut(Json& document) {
+    for (const Json& summary : document["interfaces"])
+        if (summary["whole"] == false) {
+            document["status"] = "interrupted";
+            document["warnings"].push_back(
+                "TRACE IS NOT WHOLE: its files do not hold all samples that were recorded");
+            return;
+        }
+}
+
 Json on_section(const ReportRun& run) {
     Json on;
     on["hosts"] = Json::array();
@@ -170,6 +181,8 @@ ReportRun make_report_run(const ReportInput& input, std::span<const Expectation>
     run.timeline = timeline_numbers(input.timeline, iterations("warmup"), iterations("count"));
     if (copied(run.document, "/interfaces", Json::array()).empty())
         run.document["interfaces"] = summaries_of(input, asked);
+    if (input.kind == ReportInput::Kind::trace)
+        note_cut(run.document);
     return run;
 }
 
