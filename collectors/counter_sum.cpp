@@ -1,6 +1,7 @@
 #include "collectors/counter_sum.hpp"
 
 #include "collectors/segments.hpp"
+#include "collectors/summary_warnings.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -71,14 +72,14 @@ void keep_common(std::vector<Term>& terms) {
 TraceInfo info_of(std::span<const SumPart> parts) {
     TraceInfo info = parts.front().trace->info;
     info.interface.clear();
-    info.missed = info.failed = 0;
+    info.samples.reset();
     for (const SumPart& part : parts) {
         const TraceInfo& each = part.trace->info;
         info.interface +=
             fmt::format("{}{}:{}", info.interface.empty() ? "" : " + ", each.host, each.interface);
         info.interval = std::max(info.interval, each.interval);
-        info.missed += each.missed;
-        info.failed += each.failed;
+        if (each.host != parts.front().trace->info.host)
+            info.sampler = {}; // each host has its own
         info.complete = info.complete && each.complete;
         if (each.driver != info.driver)
             info.driver.clear(); // one slow counter makes the sum slow
@@ -87,6 +88,48 @@ TraceInfo info_of(std::span<const SumPart> parts) {
     }
     info.host = "sum";
     return info;
+}
+
+/// Of what lies in the time that the sum covers.
+TraceQuality quality_within(const SumPart& part, const Trace& sum) {
+    const std::int64_t from = sum.samples.front().t_ns - part.offset.count();
+    const Sample& last = sum.samples.back();
+    const std::int64_t to =
+        last.t_ns + last.rx_width_ns + last.tx_width_ns - (part.offset + part.drift).count();
+    OnlineQuality quality(part.trace->info);
+    std::size_t count = 0;
+    for (const Sample& sample : part.trace->samples)
+        if (sample.t_ns >= from && sample.t_ns <= to) {
+            quality.add(std::span(&sample, 1));
+            ++count;
+        }
+    return quality.quality(count == part.trace->samples.size());
+}
+
+/// So many of the sum's samples as there were of the trace's own: the share stays.
+std::uint64_t scaled(std::uint64_t count, const TraceQuality& own, const TraceQuality& sum) {
+    return own.samples == 0 ? count
+                            : static_cast<std::uint64_t>(
+                                  std::llround(static_cast<double>(count) * static_cast<double>(sum.samples) /
+                                               static_cast<double>(own.samples)));
+}
+
+/// Each figure of the trace in which it is worst.
+TraceQuality with_worst_of(TraceQuality quality, std::span<const SumPart> parts, const Trace& sum) {
+    quality.missed = quality.failed = 0;
+    quality.lateness = {};
+    for (const SumPart& part : parts) {
+        const TraceQuality own = quality_within(part, sum);
+        quality.ticks_known = quality.ticks_known && own.ticks_known;
+        quality.missed = std::max(quality.missed, scaled(own.missed, own, quality));
+        quality.failed = std::max(quality.failed, scaled(own.failed, own, quality));
+        quality.lateness.p50 = std::max(quality.lateness.p50, own.lateness.p50);
+        quality.lateness.p99 = std::max(quality.lateness.p99, own.lateness.p99);
+        quality.lateness.max = std::max(quality.lateness.max, own.lateness.max);
+        if (own.gaps.total > quality.gaps.total)
+            quality.gaps = own.gaps;
+    }
+    return quality;
 }
 
 } // namespace
@@ -128,6 +171,23 @@ Trace sum_of(std::span<const SumPart> parts, Direction direction) {
             "no readings of the traces can be told to be of one time: the error of an "
             "offset is too large, or a trace has a hole of seconds");
     return sum;
+}
+
+InterfaceSummary summarize_sum(std::span<const SumPart> parts, Direction direction,
+                               std::span<const std::chrono::nanoseconds> windows,
+                               std::span<const BitRate> rates) {
+    using std::chrono::nanoseconds;
+    const Trace sum = sum_of(parts, direction);
+    InterfaceSummary summary = summarize(sum, direction, nanoseconds::min(), nanoseconds::max(),
+                                         windows.empty() ? standard_windows() : windows, rates);
+    summary.quality = with_worst_of(summary.quality, parts, sum);
+    for (const SumPart& part : parts)
+        if (is_whole(part.trace->info, part.trace->samples.size()) == false) {
+            summary.whole = false;
+            summary.info.complete = false;
+        }
+    summary.warnings = warnings_about(summary);
+    return summary;
 }
 
 } // namespace collectors

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectors/summary.hpp"
 #include "collectors/trace.hpp"
 
 #include <chrono>
@@ -27,5 +28,12 @@ struct SumPart {
 /// that started anew in any trace starts the sum anew. Only the columns of `direction` are filled. Throws
 /// std::invalid_argument if the traces share no time, or no reading of it.
 Trace sum_of(std::span<const SumPart> parts, Direction direction);
+
+/// What the sum says. Its quality is that of the worst of the traces in the time that all cover, each figure
+/// by itself, never a total: one thread that comes late misses the same tick for all of its interfaces.
+/// `windows`: the standard ones if empty.
+InterfaceSummary summarize_sum(std::span<const SumPart> parts, Direction direction,
+                               std::span<const std::chrono::nanoseconds> windows,
+                               std::span<const BitRate> rates = {});
 
 } // namespace collectors

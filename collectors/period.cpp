@@ -14,7 +14,9 @@ using std::chrono::nanoseconds;
 using Complex = std::complex<double>;
 
 constexpr double weakest_peak = 0.3;
-constexpr std::size_t periods_that_fit = 3;
+constexpr std::size_t periods_that_fit = 5;
+constexpr double fewest_repetitions = 3.5; // four, of which none is much weaker than the others
+constexpr double least_at_twice = 0.5;     // of the peak: there is a third burst after the second
 
 /// Discrete Fourier transform in place; a power of two of values (Cooley and Tukey, 1965).
 void transform(std::vector<Complex>& values) {
@@ -43,18 +45,21 @@ void transform(std::vector<Complex>& values) {
     }
 }
 
-/// r(0) = 1, r(1), ... up to half of the series; empty without traffic that varies. By Wiener and Khinchin:
-/// the transform of the power spectrum; zeros behind the series keep its ends apart.
-std::vector<double> autocorrelation(std::span<const std::optional<double>> bytes) {
+/// Of the cells that are known; 0 if there is none.
+double mean_of(std::span<const std::optional<double>> bytes) {
     double total = 0;
     std::size_t known = 0;
     for (const std::optional<double>& value : bytes) {
         total += value.value_or(0);
         known += value ? 1U : 0U;
     }
-    if (known == 0)
-        return {};
-    const double mean = total / static_cast<double>(known);
+    return known == 0 ? 0 : total / static_cast<double>(known);
+}
+
+/// r(0) = 1, r(1), ... up to half of the series; empty without traffic that varies. By Wiener and Khinchin:
+/// the transform of the power spectrum; zeros behind the series keep its ends apart.
+std::vector<double> autocorrelation(std::span<const std::optional<double>> bytes) {
+    const double mean = mean_of(bytes);
     std::vector<Complex> values(2 * std::bit_ceil(bytes.size()));
     for (std::size_t i = 0; i < bytes.size(); ++i)
         values[i] = bytes[i].value_or(mean) - mean;
@@ -90,6 +95,30 @@ std::size_t peak_near(const std::vector<double>& correlation, double around) {
     const auto middle = static_cast<std::size_t>(std::llround(around));
     const auto from = correlation.begin() + static_cast<std::ptrdiff_t>(middle - 2);
     return middle - 2 + static_cast<std::size_t>(std::max_element(from, from + 5) - from);
+}
+
+/// On how many repetitions the correlation at `lag` rests: the participation ratio (sum s)^2 / sum s^2 of
+/// what each stretch of one lag adds to it, over all ways to lay the stretches. One coincidence of two bursts
+/// gives 1, n + 1 equal bursts in equal distances n.
+double repetitions(std::span<const std::optional<double>> bytes, std::size_t lag) {
+    const double mean = mean_of(bytes);
+    const auto product = [&](std::size_t i) {
+        return (bytes[i].value_or(mean) - mean) * (bytes[i + lag].value_or(mean) - mean);
+    };
+    const std::size_t count = bytes.size() - lag;
+    double total = 0;
+    double squares = 0;
+    double stretch = 0;
+    for (std::size_t end = 0; end < count + lag; ++end) {
+        if (end < count) {
+            total += product(end);
+            stretch += product(end);
+        }
+        if (end >= lag)
+            stretch -= product(end - lag);
+        squares += stretch * stretch;
+    }
+    return squares > 0 ? static_cast<double>(lag) * total * total / squares : 0;
 }
 
 } // namespace
@@ -143,7 +172,9 @@ std::optional<Period> find_period(std::span<const std::optional<double>> bytes, 
     while (lag + 2 < longest && correlation[lag + 1] > correlation[lag]) // up to the top
         ++lag;
     const double strength = correlation[lag];
-    if (strength < weakest_peak)
+    if (strength < weakest_peak || repetitions(bytes, lag) < fewest_repetitions ||
+        height(correlation, peak_near(correlation, 2 * top(correlation, lag))) <
+            least_at_twice * height(correlation, lag))
         return std::nullopt;
 
     double period = top(correlation, lag);

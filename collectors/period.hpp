@@ -38,8 +38,10 @@ struct Period {
 
 /// The period of the traffic, by the sample autocorrelation of the series (the biased estimate of Box and
 /// Jenkins, "Time Series Analysis", section 2.1; empty cells count as the mean): after it fell to 0 for the
-/// first time, the first peak that reaches 90 % of the highest one, if that is at least 0.3 and three periods
-/// fit into the series. The length is made finer than a cell by following the peak to its multiples.
+/// first time, the first peak that reaches 90 % of the highest one, if that is at least 0.3 and five periods
+/// fit into the series. A single distance between two of few bursts makes such a peak too: the peak must rest
+/// on four repetitions, and the traffic must come back after twice the period as well. The length is made
+/// finer than a cell by following the peak to its multiples.
 std::optional<Period> find_period(std::span<const std::optional<double>> bytes,
                                   std::chrono::nanoseconds cell);
 

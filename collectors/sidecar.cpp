@@ -197,6 +197,7 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
                                     {"start_realtime_ns", info.start_realtime_ns},
                                     {"clocks", clocks_json(info.clocks)},
                                     {"time_keeping", time_keeping_json(info.time_keeping)},
+                                    {"samples", info.samples ? Json(*info.samples) : Json()},
                                     {"missed", info.missed},
                                     {"failed", info.failed},
                                     {"complete", info.complete},
@@ -249,6 +250,8 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.start_realtime_ns = whole_number(document, "start_realtime_ns", 0, latest_realtime_ns);
         info.clocks = clock_facts(document.value("clocks", nlohmann::ordered_json()));
         info.time_keeping = time_keeping_of(document.value("time_keeping", nlohmann::ordered_json()));
+        if (const auto samples = document.find("samples"); samples != document.end() && !samples->is_null())
+            info.samples = count_of(document, "samples");
         info.missed = count_of(document, "missed");
         info.failed = count_of(document, "failed");
         info.complete = document.at("complete");

@@ -92,15 +92,12 @@ int sum_command(const SumSettings& settings) {
     std::vector<Trace> traces;
     std::vector<InterfaceSummary> summaries;
     std::vector<SumPart> parts;
-    const std::span<const nanoseconds> windows =
-        settings.windows.empty() ? standard_windows() : std::span(settings.windows);
     try {
         for (const std::filesystem::path& path : settings.trace_paths)
             traces.push_back(read_trace(path));
         parts = parts_of(settings, offsets, traces);
         for (const Direction direction : {Direction::tx, Direction::rx})
-            summaries.push_back(summarize(sum_of(parts, direction), direction, nanoseconds::min(),
-                                          nanoseconds::max(), windows, settings.rates));
+            summaries.push_back(summarize_sum(parts, direction, settings.windows, settings.rates));
     } catch (const std::exception& error) { // the user's files, whatever is wrong with them
         throw UsageError(error.what());
     }

@@ -43,6 +43,9 @@ struct InterfaceSummary {
     std::string interface;
     Direction direction = Direction::tx;
     TraceInfo info;
+    std::uint64_t held_samples = 0; ///< in the file, also those outside of the asked time
+    std::optional<bool> whole;      ///< false: it does not hold what was recorded, so `info` is not complete;
+                                    ///< none: nobody counted that
     TraceQuality quality;
     std::optional<std::chrono::nanoseconds> refresh_period; ///< of this direction's counter
     std::uint64_t nic_bytes = 0;

@@ -48,6 +48,7 @@ std::vector<Reading> SummaryBuilder::inside(std::span<const Sample> samples, boo
 }
 
 void SummaryBuilder::add(std::span<const Sample> samples) {
+    held_ += samples.size();
     refresh_.add(samples);
     const std::vector<Reading> readings = inside(samples, true);
     whole_ = whole_ && samples_.size() == samples.size();
@@ -71,6 +72,9 @@ InterfaceSummary SummaryBuilder::summary() const {
     summary.interface = info_.interface;
     summary.direction = direction_;
     summary.info = info_;
+    summary.held_samples = held_;
+    summary.whole = is_whole(info_, held_);
+    summary.info.complete = info_.complete && summary.whole.value_or(true);
     summary.quality = quality_.quality(whole_);
     if (!whole_)
         summary.quality.failed += lost_reads(info_, settings_.to);

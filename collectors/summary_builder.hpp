@@ -37,6 +37,7 @@ private:
     OnlineBacklog backlog_;
     OnlineDispersion dispersion_;
     ActivitySeries series_;
+    std::uint64_t held_ = 0;      ///< samples of the whole trace
     bool whole_ = true;           ///< no sample was left out
     std::vector<Sample> samples_; ///< of one block, reused
 

@@ -24,11 +24,18 @@ std::string spread_text(const Spread& spread) {
                        format_duration(spread.max));
 }
 
+/// "12 missed"; of what nobody knows the number, what is known.
+std::string count_text(const TraceQuality& quality, std::uint64_t count, std::string_view of) {
+    if (quality.ticks_known)
+        return fmt::format("{} {}", count, of);
+    return count == 0 ? fmt::format("{} not known", of) : fmt::format("at least {} {}", count, of);
+}
+
 void add_recording(Text& text, const InterfaceSummary& summary) {
     const TraceQuality& quality = summary.quality;
-    line(text, "  recorded    {} in {} samples; {} missed, {} failed, {} gaps",
-         format_duration(summary.curve.span), quality.samples, quality.missed, quality.failed,
-         quality.gaps.count);
+    line(text, "  recorded    {} in {} samples; {}, {}, {} gaps", format_duration(summary.curve.span),
+         quality.samples, count_text(quality, quality.missed, "missed"),
+         count_text(quality, quality.failed, "failed"), quality.gaps.count);
     for (const Renaming& renaming : summary.info.renamings)
         line(text, "  renamed     to {} after {}", renaming.name,
              format_duration(nanoseconds(renaming.t_ns)));
@@ -37,7 +44,7 @@ void add_recording(Text& text, const InterfaceSummary& summary) {
         line(text, "  interval    {}; {}",
              interval.count() > 0 ? format_duration(interval) + " asked for" : "unknown",
              spread_text(quality.achieved_interval));
-        line(text, "  lateness    {}", spread_text(quality.lateness));
+        line(text, "  lateness    {}", interval.count() > 0 ? spread_text(quality.lateness) : "not known");
         line(text, "  read width  {}", spread_text(quality.read_width));
         line(text, "  resolved    from {} on", format_duration(summary.curve.resolved_from));
         if (const SamplerFacts& sampler = summary.info.sampler; !sampler.scheduling.empty())

@@ -12,7 +12,6 @@ namespace collectors {
 namespace {
 
 constexpr std::int64_t tolerable_step_ns = 1'000'000; // of the wall clock
-constexpr double tolerable_share = 0.05;              // of skipped ticks, or of time in gaps
 
 bool is_debug_build(const std::string& build_type) {
     return !build_type.empty() && build_type != "Release" && build_type != "RelWithDebInfo" &&
@@ -24,18 +23,24 @@ bool is_debug_build(const std::string& build_type) {
 std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
     const TraceQuality& quality = summary.quality;
     std::vector<std::string> warnings;
-    if (!summary.info.complete)
+    if (summary.whole == false)
+        warnings.push_back(summary.info.samples
+                               ? fmt::format("TRACE IS NOT WHOLE: {} samples of {} that were recorded are in "
+                                             "its files; what the others told is not known",
+                                             summary.held_samples, *summary.info.samples)
+                               : "TRACE IS NOT WHOLE: a file does not hold what was recorded into it");
+    else if (!summary.info.complete)
         warnings.push_back(fmt::format("INCOMPLETE TRACE: recording did not end properly ({})",
                                        summary.info.reason.empty() ? "reason unknown" : summary.info.reason));
     if (summary.info.lost_from)
         warnings.push_back(fmt::format(
             "LOST COUNTERS: what passed later than {} after the start of recording is not known ({})",
             format_duration(*summary.info.lost_from), summary.info.reason));
-    if (quality.missed_share() > tolerable_share)
+    if (quality.missed_share() > most_missed_share)
         warnings.push_back(
-            fmt::format("MISSED TICKS: {:.1f} % of all ticks were skipped; give the sampler CPU time or "
+            fmt::format("MISSED TICKS: {}{:.1f} % of all ticks were skipped; give the sampler CPU time or "
                         "a longer interval",
-                        100 * quality.missed_share()));
+                        quality.ticks_known ? "" : "at least ", 100 * quality.missed_share()));
     if (quality.failed > 0)
         warnings.push_back(fmt::format("FAILED READS: {} reads failed or were dropped", quality.failed));
     if (quality.restarts > 0)
@@ -55,7 +60,7 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
     // Few gaps widen the distance between the lower and the upper bound, which is shown; many hide what
     // happened.
     if (static_cast<double>(quality.gaps.total.count()) >
-        tolerable_share * static_cast<double>(quality.span.count()))
+        most_gap_share * static_cast<double>(quality.span.count()))
         warnings.push_back(fmt::format(
             "GAPS: {} gaps, {} in total, the longest {}: when bytes passed within them is not known",
             quality.gaps.count, format_duration(quality.gaps.total), format_duration(quality.gaps.longest)));

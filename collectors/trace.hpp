@@ -99,8 +99,10 @@ struct TraceInfo {
     TimeKeeping time_keeping; ///< before the start
     std::uint64_t missed = 0; ///< ticks that were skipped because the sampler woke too late
     std::uint64_t failed = 0; ///< reads that failed or did not fit into the ring
-    bool complete = false;    ///< false: the sampler was killed before it could finish the file
-    std::string reason;       ///< why recording ended: "duration", "stopped", "signal 15", ...
+    /// In the files when recording ended; none: it has not, or nobody counted (prediction).
+    std::optional<std::uint64_t> samples;
+    bool complete = false; ///< false: the sampler was killed before it could finish the file
+    std::string reason;    ///< why recording ended: "duration", "stopped", "signal 15", ...
     /// From then to the end, in the time of the trace, the counters could not be read (`reason` says why).
     std::optional<std::chrono::nanoseconds> lost_from;
     std::string driver;        ///< what counts: "loopback", "virtual", "mlx5_core"; empty if unknown
@@ -118,6 +120,11 @@ struct Trace {
     TraceInfo info;
     std::vector<Sample> samples;
 };
+
+/// Whether `samples`, all that the files of a trace hold, are what was recorded; none: nobody counted that.
+inline std::optional<bool> is_whole(const TraceInfo& info, std::uint64_t samples) {
+    return info.samples ? std::optional(*info.samples == samples) : std::nullopt;
+}
 
 /// One reading of one counter: the value held at some instant within [begin_ns, end_ns].
 struct Reading {

@@ -36,7 +36,10 @@ std::filesystem::path part_path(const std::filesystem::path& trace_path, std::si
 }
 
 bool is_binary(const std::filesystem::path& trace_path) {
-    return trace_path.extension() == ".bin";
+    const std::string extension = trace_path.extension().string();
+    const bool is_part =
+        extension.size() > 1 && extension.find_first_not_of("0123456789", 1) == std::string::npos;
+    return (is_part ? trace_path.stem().extension() : trace_path.extension()) == ".bin";
 }
 
 TraceWriter::TraceWriter(std::filesystem::path path, const TraceFileOptions& options)
@@ -163,6 +166,7 @@ void TraceWriter::write(std::span<const Sample> samples) {
 void TraceWriter::finish(TraceEnd end) {
     close_part();
     info_.complete = true;
+    info_.samples = written_;
     info_.reason = std::move(end.reason);
     info_.missed = end.missed;
     info_.failed = end.failed;

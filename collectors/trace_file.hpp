@@ -22,7 +22,7 @@ namespace collectors {
 std::filesystem::path sidecar_path(const std::filesystem::path& trace_path);
 /// trace.csv, 2 -> trace.csv.2; part 0 is the trace itself. No interface's name ends like that.
 std::filesystem::path part_path(const std::filesystem::path& trace_path, std::size_t part);
-/// True if the name says that the trace is binary.
+/// True if the name says that the trace, or its further file, is binary.
 bool is_binary(const std::filesystem::path& trace_path);
 
 struct TraceFileOptions {

@@ -35,10 +35,9 @@ void OnlineQuality::add(const Sample& sample) {
         distances_.add(sample.t_ns - last_ns_);
     else
         first_ns_ = sample.t_ns;
-    if (interval > 0) {
-        count_absent(sample, interval);
+    count_absent(sample);
+    if (interval > 0)
         count_lateness(sample, interval);
-    }
     if (samples_ > 0 && (sample.flags & SampleFlag::host_suspended) != 0)
         ++suspends_;
     else if (samples_ > 0 && ((sample.flags & SampleFlag::new_segment) != 0 ||
@@ -50,15 +49,16 @@ void OnlineQuality::add(const Sample& sample) {
     ++samples_;
 }
 
-void OnlineQuality::count_absent(const Sample& sample, std::int64_t interval) {
-    if (samples_ == 0)
-        return;
-    const std::int64_t ticks = sample.t_ns / interval - last_ns_ / interval - 1;
-    const auto absent = static_cast<std::uint64_t>(std::max<std::int64_t>(ticks, 0));
-    if ((sample.flags & SampleFlag::failed_reads) != 0)
-        failed_ += absent;
-    else if ((sample.flags & SampleFlag::missed_ticks) != 0)
-        missed_ += absent;
+void OnlineQuality::count_absent(const Sample& sample) {
+    const bool missed = (sample.flags & SampleFlag::missed_ticks) != 0;
+    const bool failed = (sample.flags & SampleFlag::failed_reads) != 0;
+    std::int64_t absent = 1;
+    if (const std::int64_t interval = info_.interval.count(); interval > 0 && samples_ > 0)
+        absent = std::max(absent, sample.t_ns / interval - last_ns_ / interval - 1);
+    if (failed)
+        failed_ += static_cast<std::uint64_t>(std::max<std::int64_t>(absent - (missed ? 1 : 0), 1));
+    if (missed)
+        missed_ += static_cast<std::uint64_t>(failed ? 1 : absent);
 }
 
 /// Tick n was due at n intervals. After a sample that served tick n the next one was due at n + 1, however
@@ -82,8 +82,9 @@ std::int64_t OnlineQuality::expected_distance() const {
 
 TraceQuality OnlineQuality::quality(bool whole) const {
     TraceQuality quality;
-    const bool told = whole && info_.complete;
+    const bool told = whole && info_.complete && is_whole(info_, samples_).value_or(true);
     quality.samples = samples_;
+    quality.ticks_known = info_.interval.count() > 0 || !info_.source.empty();
     quality.missed = told ? info_.missed : missed_;
     quality.failed = told ? info_.failed : failed_;
     quality.restarts = restarts_;

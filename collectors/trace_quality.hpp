@@ -11,6 +11,11 @@
 
 namespace collectors {
 
+/// Shares above which a trace tells too little: of skipped ticks, of time in gaps. Reports warn and verdicts
+/// refuse from there on.
+inline constexpr double most_missed_share = 0.01;
+inline constexpr double most_gap_share = 0.01;
+
 /// A gap is a distance between successive samples of more than two intervals.
 struct Gaps {
     std::uint64_t count = 0;
@@ -21,6 +26,8 @@ struct Gaps {
 /// How far to trust a trace, from its samples alone: the sampler's report right after a run and years later.
 struct TraceQuality {
     std::uint64_t samples = 0;
+    bool ticks_known = true;    ///< false: nobody knows the interval (no sidecar), so `missed` and `failed`
+                                ///< are the least that there were, and `lateness` is not known
     std::uint64_t missed = 0;   ///< ticks skipped
     std::uint64_t failed = 0;   ///< reads that failed or were dropped
     std::uint64_t restarts = 0; ///< samples at which a counter had started anew
@@ -45,12 +52,13 @@ public:
 
     void add(std::span<const Sample> samples);
     /// Of all samples so far. `whole`: they are the whole trace, whose sidecar knows how many ticks were
-    /// missed; of a part, or without a complete sidecar, the flags of the samples tell it, nearly.
+    /// missed; of a part, of a file that was cut, or without a complete sidecar, the flags of the samples
+    /// tell it, nearly: each stands for at least one.
     TraceQuality quality(bool whole) const;
 
 private:
     void add(const Sample& sample);
-    void count_absent(const Sample& sample, std::int64_t interval);
+    void count_absent(const Sample& sample);
     void count_lateness(const Sample& sample, std::int64_t interval);
     std::int64_t expected_distance() const;
 

@@ -85,6 +85,8 @@ std::string place_of(const Json& interface) {
 std::string trace_problem(const Json& interface, std::chrono::nanoseconds window) {
     const double samples = number_at(interface, "/samples").value_or(0);
     const double missed = number_at(interface, "/missed").value_or(0);
+    if (const Json::json_pointer whole("/whole"); interface.contains(whole) && interface[whole] == false)
+        return "the trace is not whole: its files do not hold all samples that were recorded";
     if (samples < 2)
         return fmt::format("the trace holds {:.0f} samples", samples);
     if (const auto lost = number_at(interface, "/lost_from_seconds"))
@@ -177,11 +179,13 @@ MeasuredValue interface_value(const AskedQuantity& asked, const Json& interface)
         return exactly(number_at(interface, "/gaps"), "it is not known");
     if (name == "longest_gap")
         return exactly(number_at(interface, "/longest_gap_seconds"), "it is not known");
-    const double samples = number_at(interface, "/samples").value_or(0);
-    const double missed = number_at(interface, "/missed").value_or(0);
-    if (name == "missed_share")
-        return exactly(samples + missed > 0 ? std::optional(missed / (samples + missed)) : std::nullopt,
-                       "the trace is empty");
+    if (name == "missed_share") {
+        const double samples = number_at(interface, "/samples").value_or(0);
+        const std::optional<double> missed = number_at(interface, "/missed");
+        return exactly(missed && samples + *missed > 0 ? std::optional(*missed / (samples + *missed))
+                                                       : std::nullopt,
+                       missed ? "the trace is empty" : "it is not known");
+    }
     MeasuredValue value = exactly(number_at(interface, "/mean_bits_per_second"), "it is not known");
     for (std::optional<double>* bits : {&value.lower, &value.estimate, &value.upper})
         if (*bits)

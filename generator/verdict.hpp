@@ -2,6 +2,8 @@
 
 #include "generator/expectation.hpp"
 
+#include "collectors/trace_quality.hpp"
+
 #include <optional>
 #include <span>
 #include <string>
@@ -35,10 +37,9 @@ struct Verdict {
     std::vector<std::string> reasons() const;
 };
 
-/// Shares above which a trace tells too little, and of a core above which a rank, a host or a sampler is
-/// taken for saturated.
-inline constexpr double most_missed_share = 0.01;
-inline constexpr double most_gap_share = 0.01;
+using collectors::most_gap_share;
+using collectors::most_missed_share;
+/// Of a core, above which a rank, a host or a sampler is taken for saturated.
 inline constexpr double most_cpu_share = 0.9;
 
 /// Judges by what run.json says. A certified lower bound must reach a lower limit, a certified upper bound

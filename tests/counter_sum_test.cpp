@@ -78,6 +78,68 @@ TEST_CASE("an offset that is not known at all gives no sum", "[sum]") {
     CHECK_THROWS_AS(sum_of(parts, Direction::tx), std::invalid_argument);
 }
 
+TEST_CASE("the same missed ticks of two interfaces count once in their sum", "[sum]") {
+    Trace first = trace_of({});
+    first.info.interval = 1us;
+    first.info.source = "sysfs";
+    Trace second = first;
+    for (std::int64_t i = 0; i < 1000; ++i) {
+        if (i % 10 == 9)
+            continue; // one thread reads both: the tick is missed for both
+        const std::uint32_t flags = i % 10 == 0 && i > 0 ? std::uint32_t{missed_ticks} : 0U;
+        first.samples.push_back({i * 1000, 0, 10, 0, static_cast<std::uint64_t>(i), flags});
+        second.samples.push_back({i * 1000 + 20, 0, 10, 0, static_cast<std::uint64_t>(i), flags});
+    }
+    first.info.missed = second.info.missed = 100;
+    const std::vector<SumPart> parts{{&first}, {&second}};
+    const InterfaceSummary summary = summarize_sum(parts, Direction::tx, {});
+    CHECK(summary.quality.missed_share() == Approx(0.1).epsilon(0.02));
+}
+
+TEST_CASE("a sum is as good as the worst of its traces, whichever gives the pace", "[sum]") {
+    // The first has fewer samples and misses none; the second is read twice as often, misses a fifth of its
+    // ticks in a hole of 200 us.
+    Trace slow = trace_of({});
+    slow.info.interval = 2us;
+    for (std::int64_t i = 0; i < 500; ++i)
+        slow.samples.push_back({i * 2000, 0, 10, 0, static_cast<std::uint64_t>(i), 0});
+    Trace fast = trace_of({});
+    fast.info.host = "node-b";
+    fast.info.interval = 1us;
+    for (std::int64_t i = 0; i < 1000; ++i)
+        if (i < 400 || i >= 600)
+            fast.samples.push_back({i * 1000, 0, 10, 0, static_cast<std::uint64_t>(i),
+                                    i == 600 ? std::uint32_t{missed_ticks} : 0U});
+    fast.info.missed = 200;
+    for (const auto complete : {true, false}) {
+        fast.info.complete = complete;
+        const std::vector<SumPart> parts{{&slow}, {&fast}};
+        const InterfaceSummary summary = summarize_sum(parts, Direction::tx, {});
+        CHECK(summary.quality.samples > 490);
+        CHECK(summary.quality.missed_share() == Approx(0.2).epsilon(0.02));
+        CHECK(summary.quality.lateness.max == 200us); // tick 400 was due
+        CHECK(summary.quality.gaps.count == 1);
+        CHECK(summary.quality.gaps.longest == 201us);
+        CHECK(std::any_of(summary.warnings.begin(), summary.warnings.end(), [](const std::string& warning) {
+            return warning.starts_with("MISSED TICKS: 20.");
+        }));
+    }
+}
+
+TEST_CASE("a sum with a trace that was cut is not whole", "[sum]") {
+    const Trace first = trace_of({{0, 1}, {1000, 2}, {2000, 3}});
+    Trace second = first;
+    second.info.samples = 3;
+    const std::vector<SumPart> parts{{&first}, {&second}};
+    CHECK_FALSE(summarize_sum(parts, Direction::tx, {}).whole);
+    second.info.samples = 6;
+    const InterfaceSummary summary = summarize_sum(parts, Direction::tx, {});
+    CHECK(summary.whole == false);
+    CHECK_FALSE(summary.info.complete);
+    REQUIRE_FALSE(summary.warnings.empty());
+    CHECK(summary.warnings[0].starts_with("TRACE IS NOT WHOLE"));
+}
+
 TEST_CASE("a counter that started anew starts the sum anew", "[sum]") {
     const Trace first = trace_of({{0, 100}, {1000, 200}, {2000, 300}, {3000, 400}});
     const Trace second = trace_of({{0, 5000}, {1000, 5010}, {2000, 0}, {3000, 10}});

@@ -141,6 +141,58 @@ TEST_CASE("no period is invented", "[period]") {
     CHECK_FALSE(period_of(each_millisecond(bytes)));
 }
 
+namespace {
+
+/// A packet of 64 bytes at each of these milliseconds, in so many of them.
+std::optional<Period> period_of_packets(const std::vector<int>& at, int milliseconds) {
+    std::vector<std::uint64_t> bytes{0};
+    for (int t = 0; t < milliseconds; ++t)
+        bytes.push_back(bytes.back() + 64 * static_cast<std::uint64_t>(std::count(at.begin(), at.end(), t)));
+    return period_of(each_millisecond(bytes));
+}
+
+} // namespace
+
+TEST_CASE("what happened once or twice is no period", "[period]") {
+    CHECK_FALSE(period_of_packets({1000, 1180, 4200}, 6000));         // one distance of 180 ms
+    CHECK_FALSE(period_of_packets({1000, 2000, 3000}, 6000));         // two of 1 s
+    CHECK_FALSE(period_of_packets({1000, 2000, 3000, 4000}, 13'000)); // three
+    CHECK(period_of_packets({500, 1500, 2500, 3500, 4500}, 6000));    // four
+    CHECK_FALSE(period_of(bursts(100ms, 10ms, 390ms)));
+    CHECK(period_of(bursts(100ms, 10ms, 600ms)));
+}
+
+TEST_CASE("a distance within pairs that come at random is no period", "[period]") {
+    std::mt19937_64 random(5);
+    std::vector<int> at;
+    for (int t = 500; t < 58'000; t += 1000 + static_cast<int>(random() % 4000)) {
+        at.push_back(t);
+        at.push_back(t + 180);
+    }
+    CHECK_FALSE(period_of_packets(at, 60'000));
+    // With an answer each time, pairs that come each 3 s have the period of 3 s.
+    at.clear();
+    for (int t = 500; t < 58'000; t += 3000) {
+        at.push_back(t);
+        at.push_back(t + 180);
+    }
+    REQUIRE(period_of_packets(at, 60'000));
+    CHECK(static_cast<double>(period_of_packets(at, 60'000)->length.count()) == Approx(3e9).epsilon(0.002));
+}
+
+TEST_CASE("a period that jitters stays one, also if the job took a part of the trace", "[period]") {
+    std::mt19937_64 random(6);
+    std::normal_distribution<double> jitter(0, 4);
+    std::vector<int> at;
+    double t = 20'000;
+    for (int i = 0; i < 60; ++i, t += 200 + jitter(random))
+        for (int width = 0; width < 40; ++width)
+            at.push_back(static_cast<int>(t) + width);
+    const auto period = period_of_packets(at, 60'000);
+    REQUIRE(period);
+    CHECK(static_cast<double>(period->length.count()) == Approx(200e6).epsilon(0.03));
+}
+
 TEST_CASE("a train of buckets within each iteration has the iteration's period", "[period]") {
     // 200 ms: buckets of 4 ms at 100, 120, 150, 155 and 180 ms.
     std::vector<Reading> readings;

@@ -117,14 +117,17 @@ TEST_CASE("what makes a number doubtful is said in capitals", "[summary]") {
     CHECK(warns(summarize_all(trace), "INCOMPLETE TRACE"));
 
     trace = bursty();
-    trace.info.missed = 400; // of 4401
+    trace.info.missed = 41; // of 4042: 1.01 %
     CHECK(warns(summarize_all(trace), "MISSED TICKS"));
-    trace.info.missed = 100;
+    trace.info.missed = 40; // of 4041: 0.99 %
     CHECK_FALSE(warns(summarize_all(trace), "MISSED TICKS"));
 
     trace = bursty();
     trace.samples.erase(trace.samples.begin() + 100, trace.samples.begin() + 400);
     CHECK(warns(summarize_all(trace), "GAPS: 1 gaps, 150.5 ms in total")); // of 2.2 s: 6.8 %
+    trace = bursty();
+    trace.samples.erase(trace.samples.begin() + 100, trace.samples.begin() + 144); // 22.5 ms: 1.1 %
+    CHECK(warns(summarize_all(trace), "GAPS: 1 gaps, 22.5 ms in total"));
     trace = bursty();
     trace.samples.erase(trace.samples.begin() + 100,
                         trace.samples.begin() + 120); // 0.5 %: the bounds show it
@@ -138,6 +141,54 @@ TEST_CASE("what makes a number doubtful is said in capitals", "[summary]") {
     trace = bursty();
     trace.info.build_type = "Debugaddress,undefined";
     CHECK(warns(summarize_all(trace), "DEBUG BUILD"));
+}
+
+TEST_CASE("without an interval lateness and missed ticks are not known, not 0", "[summary]") {
+    Trace trace = bursty();
+    trace.info = {};
+    InterfaceSummary summary = summarize_all(trace);
+    CHECK(contains(summary_text(summary), "missed not known, failed not known, 0 gaps"));
+    CHECK(contains(summary_text(summary), "lateness    not known"));
+    nlohmann::ordered_json json = summary_json(summary);
+    CHECK(json["missed"].is_null());
+    CHECK(json["failed"].is_null());
+    CHECK(json["lateness_seconds"].is_null());
+    CHECK(json["interval_seconds"].is_null());
+    CHECK(json["missed_at_least"] == 0);
+
+    for (std::size_t i = 100; i < 150; ++i)
+        trace.samples[i].flags = missed_ticks;
+    summary = summarize_all(trace);
+    CHECK(contains(summary_text(summary), "at least 50 missed, failed not known"));
+    CHECK(warns(summary, "MISSED TICKS: at least 1.2 %"));
+    json = summary_json(summary);
+    CHECK(json["missed"].is_null());
+    CHECK(json["missed_at_least"] == 50);
+    json = summary_json(summarize_all(bursty()));
+    CHECK(json["missed"] == 0);
+    CHECK(json["missed_at_least"] == 0);
+    CHECK(json["lateness_seconds"]["p50"] == 0.0);
+}
+
+TEST_CASE("a trace that holds less than was recorded is not whole, and not complete", "[summary]") {
+    Trace trace = bursty();
+    CHECK(summary_json(summarize_all(trace))["whole"].is_null()); // nobody counted
+    trace.info.samples = trace.samples.size();
+    trace.info.missed = 5;
+    InterfaceSummary summary = summarize_all(trace);
+    CHECK(summary.warnings.empty());
+    CHECK(summary.quality.missed == 5);
+    CHECK(summary_json(summary)["whole"] == true);
+    // A part that was asked for is not a trace that was cut.
+    CHECK(summarize(trace, Direction::tx, 50ms, 450ms, standard_windows(), {}).warnings.empty());
+
+    trace.samples.resize(2000);
+    summary = summarize_all(trace);
+    CHECK(warns(summary, "TRACE IS NOT WHOLE: 2000 samples of 4001 that were recorded"));
+    CHECK_FALSE(warns(summary, "INCOMPLETE TRACE"));
+    CHECK(summary_json(summary)["whole"] == false);
+    CHECK(summary_json(summary)["complete"] == false);
+    CHECK(warns(summarize(trace, Direction::tx, 50ms, 450ms, standard_windows(), {}), "TRACE IS NOT WHOLE"));
 }
 
 TEST_CASE("a slow counter is refused below twice its period", "[summary]") {

@@ -15,6 +15,7 @@
 using namespace collectors;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
+using tests::contains;
 using tests::message_of;
 using tests::TemporaryFolder;
 using tests::text_of;
@@ -93,6 +94,18 @@ TEST_CASE("while it is recorded, a trace is readable and says that it is incompl
     CHECK(finished.info.missed == 7);
     CHECK(finished.info.failed == 2);
     CHECK_FALSE(fs::exists(folder / "trace.json.new"));
+}
+
+TEST_CASE("the sidecar of a finished trace says how many samples were recorded", "[trace]") {
+    const TemporaryFolder folder;
+    for (const char* const name : {"trace.csv", "long.bin"}) {
+        TraceWriter writer(folder / name, {.max_samples = 1, .rotate = true});
+        writer.begin(example().info);
+        writer.append(example().samples);
+        CHECK_FALSE(read_trace(folder / name).info.samples);
+        writer.finish({"duration"});
+        CHECK(read_trace(folder / name).info.samples == 2U);
+    }
 }
 
 TEST_CASE("a cut last line is ignored wherever it was cut", "[trace]") {
@@ -267,6 +280,23 @@ TEST_CASE("a trace goes on in further files, and is read as one", "[trace][parts
         { TraceWriter again(path, {.overwrite = true}); }
         CHECK(read_trace(path).samples.empty());
     }
+}
+
+TEST_CASE("a further file of a binary trace is readable by itself", "[trace][parts]") {
+    const TemporaryFolder folder;
+    {
+        TraceWriter writer(folder / "trace.bin", {.max_samples = 1, .rotate = true});
+        writer.begin(example().info);
+        writer.append(example().samples);
+        writer.finish({"stopped"});
+    }
+    const Trace part = read_trace(folder / "trace.bin.1");
+    REQUIRE(part.samples.size() == 1);
+    CHECK(part.samples[0] == example().samples[1]);
+    CHECK(contains(part.info.reason, "no sidecar"));
+    CHECK(is_binary("b.bin.12"));
+    CHECK_FALSE(is_binary("trace.csv.1"));
+    CHECK_FALSE(is_binary("bin.1"));
 }
 
 TEST_CASE("the trace of an interface called eth0.1 is no part of that of eth0", "[trace][parts]") {

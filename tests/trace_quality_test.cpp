@@ -77,6 +77,24 @@ TEST_CASE("an unfinished trace counts its missed ticks from the flags", "[qualit
     CHECK(trace_quality(trace).failed == 2);
 }
 
+TEST_CASE("a sample flagged missed stands for one missed tick at least", "[quality]") {
+    Trace trace = regular_trace(10, whole);
+    trace.info = {}; // a further file alone: without a sidecar nobody knows the interval
+    trace.samples[0].flags = missed_ticks;
+    trace.samples[5].flags = missed_ticks;
+    trace.samples[7].flags = failed_reads | missed_ticks;
+    const TraceQuality quality = trace_quality(trace);
+    CHECK_FALSE(quality.ticks_known);
+    CHECK(quality.missed == 3);
+    CHECK(quality.failed == 1);
+    trace.info.interval = 1ms;
+    CHECK(trace_quality(trace).ticks_known);
+    CHECK(trace_quality(trace).missed == 3);
+    trace.info = {};
+    trace.info.source = "prediction"; // follows no grid: no tick can be missed
+    CHECK(trace_quality(trace).ticks_known);
+}
+
 TEST_CASE("the quality of a part counts its own missed ticks, not those of the whole", "[quality]") {
     Trace trace = regular_trace(10, whole);
     trace.info.missed = 77;

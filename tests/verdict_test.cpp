@@ -110,6 +110,9 @@ TEST_CASE("each interface that was measured is named once", "[verdict]") {
 TEST_CASE("a trace with missed ticks or a long gap measures no peaks", "[verdict]") {
     CHECK(result_of("ptm(5ms) >= 1", with("/interfaces/0/missed", 20)) == Result::pass); // 20 of 2020: 0.99 %
     CHECK(result_of("ptm(5ms) >= 1", with("/interfaces/0/missed", 21)) == Result::not_measured);
+    CHECK(result_of("missed_share < 1%", with("/interfaces/0/missed", nullptr)) == Result::not_measured);
+    CHECK(result_of("ptm(5ms) >= 1", with("/interfaces/0/whole", false)) == Result::not_measured);
+    CHECK(result_of("ptm(5ms) >= 1", with("/interfaces/0/whole", true)) == Result::pass);
     CHECK(result_of("ptm(5ms) >= 1", with("/interfaces/1/longest_gap_seconds", 0.005)) == Result::pass);
     CHECK(result_of("ptm(5ms) >= 1", with("/interfaces/1/longest_gap_seconds", 0.0051)) ==
           Result::not_measured);

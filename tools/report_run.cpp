@@ -103,6 +103,17 @@ void add_asked_points(ReportRun& run, std::span<const Expectation> asked) {
             }
 }
 
+/// Only who reads it to the end sees that a trace was cut.
+void note_cut(Json& document) {
+    for (const Json& summary : document["interfaces"])
+        if (summary["whole"] == false) {
+            document["status"] = "interrupted";
+            document["warnings"].push_back(
+                "TRACE IS NOT WHOLE: its files do not hold all samples that were recorded");
+            return;
+        }
+}
+
 Json on_section(const ReportRun& run) {
     Json on;
     on["hosts"] = Json::array();
@@ -229,6 +240,8 @@ ReportRun make_report_run(const ReportInput& input, std::span<const Expectation>
     else
         add_asked_points(run, asked);
     sort_by_rank(run.document);
+    if (input.kind == ReportInput::Kind::trace)
+        note_cut(run.document);
     return run;
 }
 
