@@ -205,7 +205,8 @@ TEST_CASE("backlog, drops and connections are read where they were sampled", "[c
                       "rank,iteration,bucket,peer,lane,rtt_us,cwnd_segments,retransmitted_segments\n"
                       "0,0,0,1,0,250,10,0\n0,1,0,1,0,500,20,\n0,9,0,1,0,1,1,1\n");
     ReportInput input;
-    input.lanes.push_back({folder / "p0.queue.csv", "switch", "p0", tools::LaneSource::Kind::queue, 0, true});
+    input.lanes.push_back(
+        {folder / "p0.queue.csv", "switch", "p0", tools::LaneSource::Kind::queue, 0, 0, true});
     input.tcp_path = folder / "tcp.csv";
     add_timeline(input, 1, 2, 1);
     const Json charts = tools::charts_json(std::vector{input});

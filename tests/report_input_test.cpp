@@ -23,7 +23,8 @@ struct RunFolder {
             run["job"] = job;
         Json& host = run["context"]["hosts"][0];
         host["ranks"][0]["start_monotonic_ns"] = 1000;
-        host["clock"] = {{"method", "data_network"}, {"start", {{"offset_seconds", 2e-6}}}};
+        host["clock"] = {{"method", "data_network"},
+                         {"start", {{"offset_seconds", 2e-6}, {"error_seconds", 1e-6}}}};
         fs::create_directories(folder / "nic");
         tests::write_text(folder / "run.json", run.dump());
         tests::write_text(folder / "timeline.csv", tests::small_timeline());

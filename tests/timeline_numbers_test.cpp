@@ -95,8 +95,9 @@ TEST_CASE("a timeline is sorted, and its mistakes are named with their line", "[
         return tests::message_of<generator::UserError>([&] { parse_timeline_csv(text, "t.csv"); });
     };
     CHECK(mistake(header + "0,0,0,0,0,0,0,0,0,1,1,1\n0,0,x,0,0,0,0,0,0,1,1,1\n") ==
-          "t.csv, line 3: must be 12 whole numbers, is '0,0,x,0,0,0,0,0,0,1,1,1'");
-    CHECK(mistake(header + "0,0,0\n") == "t.csv, line 2: must be 12 whole numbers, is '0,0,0'");
+          "t.csv, line 3: must be 12 whole numbers, times of at most 36 years, is '0,0,x,0,0,0,0,0,0,1,1,1'");
+    CHECK(mistake(header + "0,0,0\n") ==
+          "t.csv, line 2: must be 12 whole numbers, times of at most 36 years, is '0,0,0'");
     CHECK_THAT(mistake("rank,iteration\n"),
                Catch::StartsWith("t.csv, line 1: must be rank,iteration,bucket"));
 }
