@@ -56,10 +56,13 @@ public:
     void read(const std::filesystem::path& path, bool binary) {
         path_ = path;
         place_ = 0;
+        // It is read more than once, and opening a pipe would wait for its writer.
+        if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
+            throw std::system_error(std::filesystem::is_directory(path) ? EISDIR : ESPIPE,
+                                    std::generic_category(), "open trace " + path.string());
         std::ifstream file(path, std::ios::binary);
-        if (!file || std::filesystem::is_directory(path))
-            throw std::system_error(file ? EISDIR : errno, std::generic_category(),
-                                    "open trace " + path.string());
+        if (!file)
+            throw std::system_error(errno, std::generic_category(), "open trace " + path.string());
         std::vector<char> bytes(chunk_bytes);
         std::size_t rest = 0; // of a line or record that began in the chunk before
         // The file may still be growing or be cut at this moment: what was read is what counts.

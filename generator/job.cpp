@@ -6,6 +6,7 @@
 #include "generator/dry_run.hpp"
 #include "generator/engine.hpp"
 #include "generator/launch_record.hpp"
+#include "generator/launch_results.hpp"
 #include "generator/lifelines.hpp"
 #include "generator/nic_sampling.hpp"
 #include "generator/plan_book.hpp"
@@ -23,7 +24,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
-#include <future>
 #include <set>
 #include <sstream>
 #include <sys/resource.h>
@@ -41,7 +41,6 @@ constexpr auto patience_after_end = 60s;     // for the results of slow hosts
 constexpr auto patience_after_failure = 10s; // for ranks that have yet to notice
 constexpr auto reports_after_stop = 500ms;   // for all ranks to hear of it and to answer
 constexpr auto others_after_stop = 200ms;    // for the ranks of other jobs to hear of it
-constexpr auto metrics_after_stop = 650ms;   // then stop_grace is nearly over
 
 std::string read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -58,14 +57,6 @@ double cpu_seconds() {
         return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
     };
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-/// Of two jobs' exit codes the launch's: a stop before a failure before what was not as expected.
-int graver(int a, int b) {
-    for (const int code : {interrupted, our_failure, not_as_expected})
-        if (a == code || b == code)
-            return code;
-    return success;
 }
 
 /// A launch of one job or several: each rank belongs to one. What jobs have in common is here too: rank 0
@@ -175,8 +166,8 @@ private:
         label(failure.exit_code() == interrupted ? RunStatus::interrupted : RunStatus::failed,
               failure.what());
         if (directory_ && leads() && settings().json)
-            collectors::print_safely("{}",
-                                     several() ? launch_json(record_, results()) : run_json(own().record));
+            collectors::print_safely("{}", several() ? launch_json(record_, job_results(launch_))
+                                                     : run_json(own().record));
         control_.agree_on_exit(failure.exit_code(), patience(patience_after_failure, stop_grace));
     }
 
@@ -198,15 +189,7 @@ private:
         for (std::size_t i = 0; i < directories_.size(); ++i)
             directories_[i].write("run.json", run_json(launch_.jobs[i].record));
         if (several())
-            directory_->write("launch.json", launch_json(record_, results()));
-    }
-
-    /// Of all jobs, without what the ranks reported.
-    std::vector<JobResult> results() const {
-        std::vector<JobResult> results;
-        for (const Agreement& job : launch_.jobs)
-            results.push_back({job.record, job.workload, job.members, {}});
-        return results;
+            directory_->write("launch.json", launch_json(record_, job_results(launch_)));
     }
 
     Listener listen() {
@@ -534,101 +517,6 @@ private:
         };
     }
 
-    /// Once all ranks have reported: what rank 0 left in its sockets still travels when its own run is over.
-    void stop_switch_sampling(std::optional<RankReport>& own) {
-        if (!switch_sampling_)
-            return;
-        std::vector<std::string> errors;
-        switch_traces_ = switch_sampling_->stop("all ranks reported", errors);
-        for (const std::string& error : errors)
-            for (JobResult& job : results_)
-                job.record.warnings.push_back(fmt::format("SWITCH PORTS NOT KEPT: {}", error));
-        for (const SwitchPortTrace& trace : switch_traces_)
-            if (own) // its CPU is the sampler's, not the rank's
-                own->traces.push_back({trace.file.string(), "", "", trace.cpu_share});
-    }
-
-    /// Computed aside: should the run be stopped meanwhile, they are left behind.
-    void add_metrics() {
-        metrics_ = std::async(std::launch::async, [this, results = results_]() mutable {
-            for (JobResult& job : results) {
-                std::vector<const JobResult*> others;
-                for (const JobResult& other : results)
-                    if (&other != &job)
-                        others.push_back(&other);
-                add_interfaces(job, others, switch_traces_, traces_);
-            }
-            return results;
-        });
-        while (metrics_.wait_for(10ms) != std::future_status::ready)
-            if (stop_.requested_for(metrics_after_stop)) {
-                for (JobResult& job : results_)
-                    job.record = without_metrics(std::move(job.record), Stopped(stop_.signal()).what());
-                return;
-            }
-        results_ = metrics_.get();
-    }
-
-    /// Each job gets what its ranks reported.
-    void take_reports(std::vector<std::optional<RankReport>> reports) {
-        traces_.path = directory_->path();
-        for (const std::optional<RankReport>& report : reports)
-            if (report)
-                for (const RecordedTrace& trace : report->traces)
-                    traces_.files.insert(trace.file);
-        results_ = results();
-        for (JobResult& job : results_)
-            for (const int member : job.members)
-                job.reports.push_back(std::move(reports[static_cast<std::size_t>(member)]));
-    }
-
-    /// Rank 0's part of the end: first what matters most, then what takes time.
-    int conclude(const std::vector<std::optional<std::string>>& texts) {
-        std::vector<std::optional<RankReport>> reports;
-        for (const auto& text : texts)
-            reports.push_back(text ? std::optional(parse_rank_report(*text)) : std::nullopt);
-        std::vector<std::string> unwritten = keep_remote_traces(reports, *directory_);
-        take_reports(std::move(reports));
-        stop_switch_sampling(results_[launch_.own_job].reports[static_cast<std::size_t>(job_rank())]);
-        std::vector<std::vector<std::string>> unwritten_of_job;
-        for (std::size_t i = 0; i < results_.size(); ++i) {
-            add_reports(results_[i]);
-            unwritten_of_job.push_back(keep(results_[i].record, results_[i].reports, directories_[i]));
-        }
-        unwritten_of_job[0].insert(unwritten_of_job[0].end(), unwritten.begin(), unwritten.end());
-        add_metrics();
-        int exit_code = success;
-        for (std::size_t i = 0; i < results_.size(); ++i) {
-            Published published =
-                publish(std::move(results_[i].record), directories_[i], unwritten_of_job[i]);
-            results_[i].record = std::move(published.record);
-            exit_code = graver(exit_code, published.exit_code);
-        }
-        if (several())
-            exit_code = publish_launch(exit_code);
-        return exit_code;
-    }
-
-    int publish_launch(int exit_code) {
-        const std::string json = launch_json(record_, results_);
-        std::vector<std::string> kept = directory_->kept();
-        for (const JobResult& job : results_)
-            kept.push_back(job.record.job + "/");
-        if (settings().json)
-            collectors::print_safely("{}", json);
-        else
-            collectors::print_safely("{}kept in {}: {}\n", launch_text(record_, results_),
-                                     directory_->path().string(), fmt::join(kept, ", "));
-        std::fflush(stdout);
-        try {
-            directory_->write("launch.json", json);
-            return exit_code;
-        } catch (const std::exception& error) {
-            collectors::print_safely(stderr, "gradburst: {}\n", error.what());
-            return our_failure;
-        }
-    }
-
     /// Results to rank 0, which reports; then all leave with its exit code, nobody earlier: once a rank has
     /// left, mpirun kills the others.
     int finish(const RankReport& report) {
@@ -639,7 +527,9 @@ private:
             clocks_->measure_end([this] { return !stop_.requested_for(reports_after_stop); });
             note_clocks();
         }
-        const int exit_code = leads() ? conclude(texts) : our_failure;
+        if (leads())
+            results_.emplace(launch_, record_, *directory_, directories_, stop_);
+        const int exit_code = leads() ? results_->conclude(texts, switch_sampling_) : our_failure;
         const std::optional<int> agreed = control_.agree_on_exit(exit_code, patience(limit, stop_grace));
         if (!agreed && !report.error.empty())
             collectors::print_safely(stderr, "gradburst: {}\n", report.error); // rank 0 is gone: say it here
@@ -666,15 +556,12 @@ private:
     bool shares_files_ = true;              ///< with rank 0
     std::optional<NicSampling> sampling_;
     std::optional<SwitchSampling> switch_sampling_; ///< on rank 0 of a testbed
-    std::vector<SwitchPortTrace> switch_traces_;
-    std::optional<RunClocks> clocks_; ///< of the hosts of all jobs
+    std::optional<RunClocks> clocks_;               ///< of the hosts of all jobs
     std::unique_ptr<Payload> payload_;
     TcpLog tcp_log_;
     std::unique_ptr<Engine> engine_;
-    std::set<int> gone_;                          ///< on rank 0: ranks that will not report
-    TraceFolder traces_;                          ///< on rank 0
-    std::vector<JobResult> results_;              ///< on rank 0
-    std::future<std::vector<JobResult>> metrics_; ///< on rank 0, while they are computed
+    std::set<int> gone_;                   ///< on rank 0: ranks that will not report
+    std::optional<LaunchResults> results_; ///< on rank 0
 };
 
 } // namespace

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "generator/failure.hpp"
-#include "generator/prediction.hpp"
 #include "generator/rank_report.hpp"
 #include "generator/run_directory.hpp"
 #include "generator/run_record.hpp"
@@ -37,11 +36,6 @@ void add_reports(JobResult& job);
 /// interfaces.
 void add_interfaces(JobResult& job, const std::vector<const JobResult*>& others,
                     const std::vector<SwitchPortTrace>& switch_traces, const TraceFolder& traces);
-
-/// What the fluid model expects of the job alone, as if nothing else used the network; nullopt when the line
-/// rate is not known or there is nobody to send to. Throws UserError where the model has its limits.
-std::optional<Prediction> predicted_alone(const RunRecord& record, const Workload& workload,
-                                          std::uint32_t iterations);
 
 /// The record of a run that something ended before its metrics were computed: complete it is not.
 RunRecord without_metrics(RunRecord record, std::string_view why);

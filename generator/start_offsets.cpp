@@ -1,6 +1,6 @@
 #include "generator/start_offsets.hpp"
 
-#include "generator/results.hpp"
+#include "generator/predicted_results.hpp"
 
 #include <algorithm>
 #include <cmath>

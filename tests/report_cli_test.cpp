@@ -7,6 +7,7 @@
 #include <string>
 
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 using tests::contains;
 using tests::Outcome;
@@ -134,6 +135,28 @@ TEST_CASE("what is no run says what it is", "[cli]") {
                    "timeline.csv, line 1: must be"));
     CHECK(
         contains(program.complaint(program.write_run("small") + " --figure x.gif"), "the file's name says"));
+}
+
+TEST_CASE("a pipe is not waited for", "[cli]") {
+    const ReportProgram program;
+    const std::string run = program.write_run("run");
+    for (const std::string name : {"trace.csv", "run/timeline.csv", "run/run.json"}) {
+        fs::remove(program.file(name));
+        REQUIRE(::mkfifo(program.file(name).c_str(), 0600) == 0);
+        CHECK(contains(program.complaint(name == "trace.csv" ? "'" + program.file(name).string() + "'" : run),
+                       program.file(name).string()));
+    }
+}
+
+TEST_CASE("a timeline that lacks iterations says so", "[cli]") {
+    const ReportProgram program;
+    const std::string run = program.write_run("run");
+    CHECK_FALSE(contains(program.run(run).output, "TIMELINE IS NOT WHOLE"));
+    const std::string whole = tests::small_timeline();
+    program.write("run/timeline.csv", whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1));
+    CHECK(contains(program.run(run).output, "TIMELINE IS NOT WHOLE: it has 2 of the 3 iterations of rank 1"));
+    program.write("run/timeline.csv", whole.substr(0, whole.find('\n') + 1));
+    CHECK(contains(program.run(run).output, "TIMELINE IS NOT WHOLE: it has none of the 3 iterations"));
 }
 
 TEST_CASE("a bare trace is reported in the current folder, or where --out says", "[cli]") {

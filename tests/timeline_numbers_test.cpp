@@ -98,6 +98,8 @@ TEST_CASE("a timeline is sorted, and its mistakes are named with their line", "[
           "t.csv, line 3: must be 12 whole numbers, times of at most 36 years, is '0,0,x,0,0,0,0,0,0,1,1,1'");
     CHECK(mistake(header + "0,0,0\n") ==
           "t.csv, line 2: must be 12 whole numbers, times of at most 36 years, is '0,0,0'");
+    CHECK(mistake(header + "1,2,3,0,0,0,0,0,0,1,1,1\n1,2,3,0,0,0,0,0,0,1,1,1\n") ==
+          "t.csv: bucket 3 of iteration 2 of rank 1 stands there twice");
     CHECK_THAT(mistake("rank,iteration\n"),
                Catch::StartsWith("t.csv, line 1: must be rank,iteration,bucket"));
 }

@@ -15,6 +15,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -31,6 +33,8 @@ constexpr std::string_view timeline_header =
     "sent_bytes,received_bytes";
 
 std::string content_of(const fs::path& path) {
+    if (fs::exists(path) && !fs::is_regular_file(path)) // opening a pipe would wait for its writer
+        throw UserError(fmt::format("{}: is no regular file", path.string()));
     std::ifstream file(path, std::ios::binary);
     if (!file)
         throw UserError(fmt::format("{}: cannot be opened: {}", path.string(), std::strerror(errno)));
@@ -185,6 +189,25 @@ void add_traces_of(ReportInput& input, const fs::path& folder) {
             fmt::format("NO TRACES: {} holds none; there is no picture of the rate", folder.string()));
 }
 
+/// What timeline.csv lacks of the iterations that every rank finished; empty if it has them, or does not
+/// exist.
+std::string lacking_iterations(const ReportInput& input) {
+    const Json iterations = input.run.value("iterations", Json());
+    const std::size_t finished = iterations.is_object() ? iterations.value("count", std::size_t{0}) : 0;
+    std::map<int, std::set<std::uint32_t>> ended; // by rank
+    for (const BucketSpan& span : input.timeline) {
+        std::set<std::uint32_t>& of_rank = ended[span.rank];
+        if (span.iteration_end_ns)
+            of_rank.insert(span.iteration);
+    }
+    if (ended.empty() && finished > 0 && input.warnings.empty())
+        return fmt::format("it has none of the {} iterations", finished);
+    for (const auto& [rank, known] : ended)
+        if (known.size() < finished)
+            return fmt::format("it has {} of the {} iterations of rank {}", known.size(), finished, rank);
+    return "";
+}
+
 ReportInput read_run(const fs::path& folder) {
     ReportInput input;
     const fs::path record = folder / "run.json";
@@ -202,6 +225,8 @@ ReportInput read_run(const fs::path& folder) {
     else
         input.warnings.push_back(
             "NO TIMELINE: timeline.csv is missing; iterations and buckets are not known");
+    if (const std::string lacking = lacking_iterations(input); !lacking.empty())
+        input.warnings.push_back("TIMELINE IS NOT WHOLE: " + lacking);
     if (fs::exists(folder / "tcp.csv"))
         input.tcp_path = folder / "tcp.csv";
     add_traces_of(input, folder / "nic");
@@ -243,6 +268,12 @@ std::vector<BucketSpan> parse_timeline_csv(std::string_view text, const std::str
     };
     std::sort(spans.begin(), spans.end(),
               [&](const BucketSpan& a, const BucketSpan& b) { return place(a) < place(b); });
+    const auto twice =
+        std::adjacent_find(spans.begin(), spans.end(),
+                           [&](const BucketSpan& a, const BucketSpan& b) { return place(a) == place(b); });
+    if (twice != spans.end())
+        throw UserError(fmt::format("{}: bucket {} of iteration {} of rank {} stands there twice", name,
+                                    twice->bucket, twice->iteration, twice->rank));
     return spans;
 }
 
