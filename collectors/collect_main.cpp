@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace {
 
@@ -69,7 +70,7 @@ struct RecordOptions {
     std::string interval = "500us";
     std::string duration;
     std::string format;
-    std::uint64_t max_samples = 0;
+    std::optional<std::int64_t> max_samples;
     bool rotate = false;
     CLI::Option* serve = nullptr;
     std::string prometheus; ///< empty: on the usual port of loopback
@@ -95,9 +96,11 @@ struct RecordOptions {
         if ((format == "bin" && !is_binary(settings.trace_path)) ||
             (format == "csv" && is_binary(settings.trace_path)))
             throw UsageError(fmt::format("--format {}: {} must end with .{}", format, trace_path, format));
-        if (max_samples > 0)
-            settings.max_samples = max_samples;
-        if (rotate && max_samples == 0)
+        if (max_samples && *max_samples <= 0)
+            throw UsageError("--max-samples: must be greater than 0");
+        if (max_samples)
+            settings.max_samples = static_cast<std::uint64_t>(*max_samples);
+        if (rotate && !max_samples)
             throw UsageError("--rotate: needs --max-samples, the samples in one file");
         settings.rotate = rotate;
         if (serve->count() > 0)
@@ -212,11 +215,9 @@ CLI::App* add_record(CLI::App& app, RecordOptions& options) {
                         "how long; without it until SIGINT, SIGTERM or SIGHUP");
     command->add_option("--format", options.format, "csv or bin; the name of the file says it too")
         ->check(CLI::IsMember({"csv", "bin"}));
-    command
-        ->add_option(
-            "--max-samples", options.max_samples,
-            "end the recording after that many; with --rotate go on in the next file, <out>.csv.1 ...")
-        ->check(CLI::PositiveNumber);
+    command->add_option(
+        "--max-samples", options.max_samples,
+        "end the recording after that many; with --rotate go on in the next file, <out>.csv.1 ...");
     command->add_flag("--rotate", options.rotate, "see --max-samples; `report <out>.csv` reads all files");
     options.serve =
         command
@@ -301,6 +302,18 @@ CLI::App* add_export(CLI::App& app, ExportSettings& settings) {
     return command;
 }
 
+/// CLI11 asks for a command and does not say that it got another word.
+void name_unknown_command(const CLI::App& app) {
+    const std::vector<std::string> words = app.remaining();
+    if (words.empty() || !app.get_subcommands().empty())
+        return;
+    std::vector<std::string> names;
+    for (const CLI::App* const command : app.get_subcommands(nullptr))
+        names.push_back(command->get_name());
+    throw UsageError(
+        fmt::format("no command '{}'; the commands are {}", words.front(), fmt::join(names, ", ")));
+}
+
 int run(int argc, char** argv) {
     CLI::App app{description};
     app.name("gradburst-collect");
@@ -322,6 +335,7 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
+        name_unknown_command(app);
         return app.exit(error) == 0 ? 0 : 2; // --help and --version are no mistakes
     }
     if (record_app->parsed())

@@ -46,6 +46,21 @@ std::vector<std::int64_t> parse_row(std::string_view line, std::size_t columns, 
     return row;
 }
 
+void write_sidecar_of(const std::filesystem::path& path, const nlohmann::ordered_json& document) {
+    std::filesystem::path aside = path;
+    aside.replace_extension(".json.new");
+    const std::string text = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    std::ofstream file(aside, std::ios::trunc);
+    if (!(file << text) || !file.flush()) {
+        const int error = errno;
+        std::error_code ignored;
+        std::filesystem::remove(aside, ignored);
+        throw std::system_error(error, std::generic_category(), "write sidecar " + aside.string());
+    }
+    file.close();
+    std::filesystem::rename(aside, sidecar_of(path));
+}
+
 /// `read(document)` of the sidecar.
 template <typename Read>
 void read_sidecar_of(const std::filesystem::path& path, Read read) {
@@ -111,18 +126,15 @@ void LaneFile::write_sidecar(bool complete) const {
     for (const LaneColumn& column : info_.columns)
         document["columns"].push_back(
             {{"name", column.name}, {"unit", column.unit}, {"meaning", column.meaning}});
-    std::filesystem::path aside = path_;
-    aside.replace_extension(".json.new");
-    const std::string text = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    std::ofstream file(aside, std::ios::trunc);
-    if (!(file << text) || !file.flush()) {
-        const int error = errno;
-        std::error_code ignored;
-        std::filesystem::remove(aside, ignored);
-        throw std::system_error(error, std::generic_category(), "write sidecar " + aside.string());
-    }
-    file.close();
-    std::filesystem::rename(aside, sidecar_of(path_));
+    write_sidecar_of(path_, document);
+}
+
+void copy_lane_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+    std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+    read_sidecar_of(from, [&](nlohmann::ordered_json document) {
+        document["trace"] = to.filename().string();
+        write_sidecar_of(to, document);
+    });
 }
 
 std::string LaneTable::fact(std::string_view key) const {

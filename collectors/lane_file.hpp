@@ -67,6 +67,10 @@ private:
     std::string gave_up_;
 };
 
+/// Writes what `LaneFile` wrote under another name, with its sidecar, in place of what is there. Errors are
+/// std::system_error or std::runtime_error that names the file.
+void copy_lane_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
 /// What `LaneFile` wrote.
 struct LaneTable {
     std::int64_t start_monotonic_ns = 0;

@@ -1,11 +1,16 @@
 #include "collectors/prometheus_server.hpp"
 
 #include "collectors/commands.hpp"
+#include "collectors/file_descriptor.hpp"
 #include "collectors/summary.hpp"
 #include "collectors/units.hpp"
 
 #include <fstream>
+#include <thread>
 #include <utility>
+
+#include <netdb.h>
+#include <sys/socket.h>
 
 #include <fmt/format.h>
 #include <prometheus/exposer.h>
@@ -123,6 +128,27 @@ private:
     std::vector<std::shared_ptr<LiveMetrics>> metrics_;
 };
 
+/// Who sends half a request must not keep others from theirs, nor the end of the recording from coming:
+/// civetweb looks whether it shall stop when a wait ends.
+std::vector<std::string> server_options(const std::string& address) {
+    return {"listening_ports",   address, "num_threads",       "8", "request_timeout_ms", "250",
+            "enable_keep_alive", "no",    "linger_timeout_ms", "0"};
+}
+
+/// civetweb waits for connections for 2 s before it looks whether it shall stop: one that is made ends the
+/// wait.
+void wake(const std::string& host, const std::string& port) {
+    const addrinfo hints{.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
+    addrinfo* found = nullptr;
+    if (::getaddrinfo(host.c_str(), port.c_str(), &hints, &found) != 0)
+        return; // it stops anyway
+    const FileDescriptor socket(
+        ::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, found->ai_protocol));
+    if (socket.is_open())
+        ::connect(socket.number(), found->ai_addr, found->ai_addrlen);
+    ::freeaddrinfo(found);
+}
+
 } // namespace
 
 struct PrometheusServer::Server {
@@ -141,7 +167,7 @@ PrometheusServer::PrometheusServer(const std::string& address, const std::vector
         throw UsageError(fmt::format("--prometheus: '{}' is not ADDR:PORT", address));
     try {
         server_.reset(new Server{std::make_shared<LiveCollectable>(metrics_),
-                                 prometheus::Exposer(host + ":" + port, 1)});
+                                 prometheus::Exposer(server_options(host + ":" + port))});
     } catch (const std::exception& error) {
         throw UsageError(
             fmt::format("--prometheus: cannot listen on {}:{} ({}); is the port taken, or the address "
@@ -149,13 +175,23 @@ PrometheusServer::PrometheusServer(const std::string& address, const std::vector
                         host, port, error.what()));
     }
     server_->exposer.RegisterCollectable(server_->collectable);
-    url_ = fmt::format("http://{}:{}/metrics", host, server_->exposer.GetListeningPorts().front());
+    port_ = std::to_string(server_->exposer.GetListeningPorts().front());
+    url_ = fmt::format("http://{}:{}/metrics", host, port_);
+    host_ = host.starts_with('[') ? host.substr(1, host.size() - 2) : host;
 }
 
 std::function<void(std::span<const Sample>)> PrometheusServer::observer(std::size_t i) const {
     return [metrics = metrics_.at(i)](std::span<const Sample> samples) { metrics->add(samples); };
 }
 
-PrometheusServer::~PrometheusServer() = default;
+PrometheusServer::~PrometheusServer() {
+    const std::jthread waking([this](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            wake(host_, port_);
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+    });
+    server_.reset();
+}
 
 } // namespace collectors

@@ -32,6 +32,8 @@ private:
     struct Server;
     std::vector<std::shared_ptr<LiveMetrics>> metrics_;
     std::unique_ptr<Server> server_;
+    std::string host_; ///< without brackets
+    std::string port_;
     std::string url_;
 };
 

@@ -123,6 +123,16 @@ TEST_CASE("a recording ends after --max-samples, or goes on in further files", "
     CHECK(trace.samples.size() > 50);
     CHECK(trace.info.reason == "duration");
     CHECK(contains(rotated.output, std::to_string(trace.samples.size()) + " samples"));
+    CHECK(trace.info.samples == trace.samples.size());
+
+    // What is left of the trace without its further files, or in the middle of one, is not the whole.
+    const Outcome alone = program.run({"report", part_path(program.trace(), 1).string()});
+    CHECK(alone.exit_code == 0);
+    CHECK(contains(alone.output, "lateness    not known"));
+    CHECK_FALSE(contains(alone.output, "NOT WHOLE"));
+    fs::remove(part_path(program.trace(), 1));
+    CHECK(contains(program.run({"report", program.trace().string()}).output,
+                   "TRACE IS NOT WHOLE: 50 samples of "));
 }
 
 TEST_CASE("SIGINT, SIGTERM and SIGHUP end a recording soon and properly", "[cli]") {
@@ -188,7 +198,8 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
         {{"record", "--iface", "lo,wlan*", "--out", path}, "no interface wlan* on host"},
         {{"record", "--iface", "lo", "--out", path, "--source", "xdp"}, "--source: 'xdp' is none of"},
         {{"record", "--iface", "lo", "--out", path, "--source", "rdma"}, "lo is no RDMA port"},
-        {{"record", "--iface", "lo", "--out", "/nowhere/trace.csv"}, "write into folder /nowhere: No such file or directory; check --out"},
+        {{"record", "--iface", "lo", "--out", "/nowhere/trace.csv"},
+         "write into folder /nowhere: No such file or directory; check --out"},
         {{"record", "--iface", "lo", "--out", path, "--interval", "500"}, "--interval: '500': has no unit"},
         {{"record", "--iface", "lo", "--out", path, "--interval", "0ms"},
          "--interval: must be greater than 0"},
@@ -200,7 +211,11 @@ TEST_CASE("the user's mistakes exit with 2 and one message that says which", "[c
         {{"record", "--iface", "lo", "--out", path, "--tua", "3"}, "--tua"},
         {{"record", "--iface", "lo", "--out", path, "--format", "bin"}, "must end with .bin"},
         {{"record", "--iface", "lo", "--out", path, "--rotate"}, "--rotate: needs --max-samples"},
-        {{"record", "--iface", "lo", "--out", path, "--max-samples", "0"}, "--max-samples"},
+        {{"record", "--iface", "lo", "--out", path, "--max-samples", "0"},
+         "--max-samples: must be greater than 0\n"},
+        {{"record", "--iface", "lo", "--out", path, "--max-samples=-3"}, "--max-samples: must be"},
+        {{"frob"}, "no command 'frob'; the commands are record, report, interfaces, sum, export"},
+        {{"reprot", path}, "no command 'reprot'"},
         {{"export", path, "--out", path + ".csv"}, "trace.csv: No such file"},
         {{"report", path}, "trace.csv: No such file"},
         {{"report", "/etc/hostname"}, "is not a trace"},

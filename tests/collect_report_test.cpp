@@ -70,6 +70,34 @@ TEST_CASE("a binary recording reports and exports what a CSV would", "[cli]") {
     CHECK(read_trace(elsewhere).info == read_trace(binary).info);
 }
 
+TEST_CASE("export takes the lanes beside a trace along", "[cli]") {
+    const CollectProgram program;
+    REQUIRE(program.record().exit_code == 0);
+    const fs::path other = fs::path(program.folder()) / "other.bin";
+    const fs::path lane = fs::path(program.folder()) / "other.slow.csv";
+    const Outcome exported = program.run({"export", program.trace().string(), "--out", other.string()});
+    INFO(exported.errors);
+    REQUIRE(exported.exit_code == 0);
+    CHECK(contains(exported.output, "other.slow.csv"));
+    CHECK(text_of(lane) == text_of(fs::path(program.folder()) / "trace.slow.csv"));
+    CHECK(nlohmann::json::parse(text_of(fs::path(lane).replace_extension(".json")))["trace"] ==
+          "other.slow.csv");
+    CHECK(contains(program.run({"report", other.string()}).output, "tcp_retransmits"));
+
+    // A lane of somebody else's trace is not replaced unasked, nor is anything written then.
+    fs::remove(other);
+    const Outcome refused = program.run({"export", program.trace().string(), "--out", other.string()});
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.errors, "other.slow.csv: File exists"));
+    CHECK_FALSE(fs::exists(other));
+    CHECK(
+        program.run({"export", program.trace().string(), "--out", other.string(), "--overwrite"}).exit_code ==
+        0);
+    // Beside the original there is nothing to take along.
+    const std::string beside = program.folder() + "/trace.bin";
+    CHECK(program.run({"export", program.trace().string(), "--out", beside}).exit_code == 0);
+}
+
 TEST_CASE("sum adds up traces of one host, and of others only with the offsets of their clocks", "[cli]") {
     const CollectProgram program;
     const auto write = [&](const std::string& name, const std::string& host, std::int64_t start_ns) {

@@ -176,6 +176,20 @@ TEST_CASE("a bare trace is reported in the current folder, or where --out says",
     CHECK(run["verdict"]["expectations"][2]["result"] == "pass");
 }
 
+TEST_CASE("no verdict rests on a bare trace that was cut", "[cli]") {
+    const ReportProgram program;
+    collectors::Trace cut = even_trace(4001);
+    cut.info.samples = 8001;
+    collectors::write_trace(program.file("cut.csv"), cut);
+    const Outcome outcome = program.run("'" + program.file("cut.csv").string() + "' --out '" +
+                                        program.folder() + "' --expect 'ptm(5ms) <= 1.3'");
+    INFO(outcome.output << outcome.errors);
+    CHECK(outcome.exit_code == 3);
+    CHECK(contains(outcome.output + outcome.errors, "TRACE IS NOT WHOLE"));
+    const Json run = Json::parse(tests::text_of(program.file("report.json")))["runs"][0];
+    CHECK(run["verdict"]["expectations"][0]["result"] == "not_measured");
+}
+
 TEST_CASE("a trace of one sample, or of none, measures nothing and says so", "[cli]") {
     for (const std::size_t samples : {0U, 1U}) {
         const ReportProgram program;
