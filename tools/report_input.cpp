@@ -280,6 +280,8 @@ std::vector<BucketSpan> parse_timeline_csv(std::string_view text, const std::str
 ReportInput read_input(const fs::path& path) {
     if (!fs::exists(path))
         throw UserError(fmt::format("{}: is not there", path.string()));
+    if (!fs::is_directory(path) && !fs::is_regular_file(path))
+        throw UserError(fmt::format("{}: is neither a folder nor a regular file", path.string()));
     ReportInput input = fs::is_directory(path) ? read_run(path) : read_trace(path);
     input.name = path.string();
     input.path = path;
