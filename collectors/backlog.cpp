@@ -26,8 +26,7 @@ OnlineBacklog::OnlineBacklog(std::span<const BitRate> rates)
 
 void OnlineBacklog::begin_segment(const Reading& first) {
     origin_ = last_ = first;
-    second_last_.reset();
-    third_last_.reset();
+    past_ = {.last_end = never, .second_last_end = never};
     std::fill(early_start_.begin(), early_start_.end(), never);
     std::fill(best_start_.begin(), best_start_.end(), 0.0);
     std::fill(queue_.begin(), queue_.end(), 0.0);
@@ -47,30 +46,27 @@ void OnlineBacklog::add(std::span<const Reading> readings) {
     double* const early_start = early_start_.data();
     double* const possible = possible_.data();
     for (const Reading& reading : readings) {
-        if (!last_ || starts_segment(reading, *last_))
+        if (!last_ || starts_segment(reading, *last_)) {
             begin_segment(reading);
+            continue;
+        }
         const auto bytes = static_cast<double>(reading.bytes - origin_->bytes);
         const auto begin = static_cast<double>(reading.begin_ns - origin_->begin_ns);
         const auto end = static_cast<double>(reading.end_ns - origin_->begin_ns);
-        const auto arrived = static_cast<double>(reading.bytes - last_->bytes);
+        const double arrived = bytes - past_.last_bytes;
         const double elapsed = midpoint_ns(reading) - midpoint_ns(*last_);
-        const auto last_begin = static_cast<double>(last_->begin_ns - origin_->begin_ns);
-        const double early_end =
-            third_last_ ? static_cast<double>(second_last_->end_ns - origin_->begin_ns) : never;
-        const double early_bytes = third_last_ ? static_cast<double>(third_last_->bytes - origin_->bytes) : 0;
-        neighbours_ = larger(
-            neighbours_, static_cast<double>(reading.bytes - (second_last_ ? second_last_ : last_)->bytes));
+        const Past past = past_;
+        neighbours_ = larger(neighbours_, bytes - past.second_last_bytes);
 #pragma GCC ivdep
         for (std::size_t i = 0; i < rates; ++i) {
             best_start[i] = larger(best_start[i], rate[i] * begin - bytes);
             certain[i] = larger(certain[i], bytes - rate[i] * end + best_start[i]);
             queue[i] = larger(queue[i] + arrived - rate[i] * elapsed, 0.0);
             likely[i] = larger(likely[i], queue[i]);
-            early_start[i] = larger(early_start[i], rate[i] * early_end - early_bytes);
-            possible[i] = larger(possible[i], bytes - rate[i] * last_begin + early_start[i]);
+            early_start[i] = larger(early_start[i], rate[i] * past.second_last_end - past.third_last_bytes);
+            possible[i] = larger(possible[i], bytes - rate[i] * past.last_begin + early_start[i]);
         }
-        third_last_ = second_last_;
-        second_last_ = last_;
+        past_ = {begin, end, past.last_end, bytes, past.last_bytes, past.second_last_bytes};
         last_ = reading;
     }
 }

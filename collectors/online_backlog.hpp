@@ -30,11 +30,17 @@ private:
     std::vector<double> early_start_; ///< largest r e_(i+1) - A_i of the i that lie three readings back
     std::vector<double> possible_;
     double neighbours_ = 0;         ///< largest A_k - A_(k-2)
-    bool exact_ = true;             ///< no reading had a width so far
     std::optional<Reading> origin_; ///< of the current segment
     std::optional<Reading> last_;
-    std::optional<Reading> second_last_; ///< in the current segment
-    std::optional<Reading> third_last_;
+    /// Since the origin; those of readings that the segment does not have say nothing.
+    struct Past {
+        double last_begin = 0;
+        double last_end;
+        double second_last_end;
+        double last_bytes = 0;
+        double second_last_bytes = 0;
+        double third_last_bytes = 0;
+    } past_{};
 };
 
 } // namespace collectors

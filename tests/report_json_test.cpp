@@ -104,6 +104,17 @@ TEST_CASE("what was not measured is null and says why", "[report]") {
     CHECK(tests::contains(report_text(report), "interrupted: stopped by signal 15 (Terminated)"));
 }
 
+TEST_CASE("losses of which some are not known are at least the others", "[report]") {
+    for (const std::string unknown : {"/tcp/retransmitted_segments", "/slow_lane/0/rx_drops"}) {
+        Json run = tests::small_run();
+        run[Json::json_pointer(unknown)] = nullptr;
+        const Json headline = report_of({small_input("run", run)})["runs"][0]["headline"].back();
+        CHECK(headline["id"] == "losses");
+        CHECK(headline["value"].is_null());
+        CHECK(tests::contains(headline["text"].get<std::string>(), "at least"));
+    }
+}
+
 TEST_CASE("what the profile expects is judged with what is asked for", "[report]") {
     Json run = tests::small_run();
     run["profile"]["expect"] = {"drops == 0"};
@@ -140,7 +151,7 @@ TEST_CASE("runs of equal iterations show no difference, longer ones do", "[repor
     CHECK((*find_row(same, "iteration_mean"))["difference"] == 0);
     CHECK((*find_row(same, "bus_bandwidth"))["conclusion"] == "not measured");
     CHECK((*find_row(same, "iteration_p95"))["conclusion"] == "not measured"); // 30 of 100 values
-    const Json& peak = *find_row(same, "ptm_5ms"); // 62 to 66 both times
+    const Json& peak = *find_row(same, "ptm_5ms");                             // 62 to 66 both times
     CHECK(peak["conclusion"] == "no difference seen");
     CHECK(peak["interval"]["lower"] == -4);
     ReportInput burstier = with_iterations("b", lengths);

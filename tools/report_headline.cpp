@@ -112,15 +112,19 @@ Headline start_lateness(const ReportRun& run) {
 
 Headline losses(const ReportRun& run) {
     const auto retransmits = number_in(run.document, "/tcp/retransmitted_segments");
-    const auto drops = measured("drops", run).front().estimate;
+    const MeasuredValue of_counters = measured("drops", run).front();
+    const auto drops = of_counters.estimate;
+    const bool all_known = retransmits && drops && of_counters.upper == drops;
     Headline headline{.id = "losses",
                       .label = "retransmits and drops",
                       .unit = QuantityUnit::count,
                       .formula =
                           "segments that the ranks' connections sent again + packets that interfaces, queues "
                           "and sampled switch ports dropped"};
-    if (retransmits || drops)
-        headline.value = retransmits.value_or(0) + drops.value_or(0);
+    if (all_known)
+        headline.value = *retransmits + *drops;
+    else if (retransmits || drops)
+        headline.text = fmt::format("at least {:.0f}", retransmits.value_or(0) + drops.value_or(0));
     const auto shown = [](const std::optional<double>& value) {
         return value ? fmt::format("{:.0f}", *value) : "unknown";
     };
