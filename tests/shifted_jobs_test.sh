@@ -62,7 +62,7 @@ for congestion in cubic bbr; do
 done
 
 python3 - "$out" <<'PYTHON'
-import json, sys
+import csv, json, statistics, sys
 
 out = sys.argv[1]
 failures = []
@@ -83,6 +83,14 @@ def network(run):
     drops = sum(port["drops"] for port in run["switch_ports"])
     return (f"switch backlog {backlog(run)} B, drops {drops}, retransmits {run['tcp']['retransmitted_segments']}, rtt p50 "
             f"{milliseconds(rtt['p50'])} p99 {milliseconds(rtt['p99'])}")
+
+def early(path):
+    """Median of rank 0's first four measured iterations: where one job gets more than the other, they drift apart later."""
+    lengths = {}
+    for row in csv.DictReader(open(f"{out}/{path}/timeline.csv")):
+        if row["rank"] == "0" and 2 <= int(row["iteration"]) < 6:
+            lengths[row["iteration"]] = (int(row["iteration_end_ns"]) - int(row["iteration_start_ns"])) / 1e9
+    return statistics.median(lengths.values())
 
 def milliseconds(seconds):
     return f"{1e3 * seconds:.2f} ms"
@@ -109,9 +117,10 @@ for congestion in ("cubic", "bbr"):
               f"{milliseconds(offsets['last_iteration'] - launch['jobs'][0]['offset_seconds']['last_iteration'])}")
     slowest = {way: max(runs[way, job]["iterations"]["seconds"]["p50"] for job in "ab") for way in ("aligned", "shifted")}
     queue = {way: max(backlog(runs[way, job]) for job in "ab") for way in ("aligned", "shifted")}
-    # Two rings at half the rate each would take 1.27 times as long; where one gets more than the other, they drift apart.
-    check(f"{congestion}: aligned, an iteration takes at least 1.1 times as long as alone",
-          slowest["aligned"] >= 1.1 * base, f"{slowest['aligned'] / base:.3f} x")
+    # Two rings at half the rate each would take 1.27 times as long.
+    aligned = max(early(f"{congestion}-aligned/{job}") for job in "ab") / early(f"{congestion}-alone")
+    check(f"{congestion}: aligned, an iteration takes at least 1.1 times as long as alone, as long as they are",
+          aligned >= 1.1, f"{aligned:.3f} x in the first four, {slowest['aligned'] / base:.3f} x in all")
     check(f"{congestion}: shifted by half a period, it takes as long as alone, within 3 %",
           slowest["shifted"] <= 1.03 * base, f"{slowest['shifted'] / base:.3f} x")
     # At a port two connections meet: what each may have on its way piles up there.
