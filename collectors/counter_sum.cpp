@@ -178,8 +178,9 @@ InterfaceSummary summarize_sum(std::span<const SumPart> parts, Direction directi
                                std::span<const BitRate> rates) {
     using std::chrono::nanoseconds;
     const Trace sum = sum_of(parts, direction);
-    InterfaceSummary summary = summarize(sum, direction, nanoseconds::min(), nanoseconds::max(),
-                                         windows.empty() ? standard_windows() : windows, rates);
+    InterfaceSummary summary =
+        summarize(sum, direction, nanoseconds::min(), nanoseconds::max(),
+                  windows.empty() ? standard_windows() : windows, always({rates.begin(), rates.end()}));
     summary.quality = with_worst_of(summary.quality, parts, sum);
     for (const SumPart& part : parts)
         if (is_whole(part.trace->info, part.trace->samples.size()) == false) {

@@ -96,7 +96,7 @@ int report_command(const ReportSettings& settings) {
     const TraceInfo info = reading([&] { return read_trace_info(settings.trace_path); });
     if (settings.from != std::chrono::nanoseconds::min() || settings.to != std::chrono::nanoseconds::max())
         require_samples(settings);
-    SummarySettings asked{settings.windows, settings.rates, settings.from, settings.to};
+    SummarySettings asked{settings.windows, always(settings.rates), settings.from, settings.to};
     if (asked.windows.empty())
         asked.windows.assign(standard_windows().begin(), standard_windows().end());
     const auto summaries = reading([&] {

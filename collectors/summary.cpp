@@ -2,6 +2,8 @@
 
 #include "collectors/summary_builder.hpp"
 
+#include <utility>
+
 namespace collectors {
 
 std::vector<InterfaceSummary> summarize(const TraceInfo& info, const SampleBlocks& blocks,
@@ -26,10 +28,14 @@ std::vector<InterfaceSummary> summarize(const TraceInfo& info, const SampleBlock
 
 InterfaceSummary summarize(const Trace& trace, Direction direction, std::chrono::nanoseconds from,
                            std::chrono::nanoseconds to, std::span<const std::chrono::nanoseconds> windows,
-                           std::span<const BitRate> rates) {
-    const SummarySettings settings{{windows.begin(), windows.end()}, {rates.begin(), rates.end()}, from, to};
+                           const RatesOfMean& rates) {
+    const SummarySettings settings{{windows.begin(), windows.end()}, rates, from, to};
     const SampleBlocks whole = [&](const auto& block) { block(trace.samples); };
     return std::move(summarize(trace.info, whole, std::span(&direction, 1), settings).front());
+}
+
+RatesOfMean always(std::vector<BitRate> rates) {
+    return [rates = std::move(rates)](double) { return rates; };
 }
 
 DispersionPoint dispersion_at(const InterfaceSummary& summary, std::size_t i) {

@@ -58,9 +58,15 @@ struct InterfaceSummary {
     std::vector<std::string> warnings; ///< in CAPITALS why a number should not be trusted
 };
 
+/// The link rates for the backlog of traffic whose mean rate, in bit/s, is known only once all was read.
+using RatesOfMean = std::function<std::vector<BitRate>(double mean_bits_per_second)>;
+
+/// The same rates for any traffic.
+RatesOfMean always(std::vector<BitRate> rates);
+
 struct SummarySettings {
     std::vector<std::chrono::nanoseconds> windows;
-    std::vector<BitRate> rates;                                      ///< for the backlog
+    RatesOfMean rates = always({});
     std::chrono::nanoseconds from = std::chrono::nanoseconds::min(); ///< only samples inside count
     std::chrono::nanoseconds to = std::chrono::nanoseconds::max();
 };
@@ -78,7 +84,7 @@ std::vector<InterfaceSummary> summarize(const TraceInfo& info, const SampleBlock
 /// of it.
 InterfaceSummary summarize(const Trace& trace, Direction direction, std::chrono::nanoseconds from,
                            std::chrono::nanoseconds to, std::span<const std::chrono::nanoseconds> windows,
-                           std::span<const BitRate> rates);
+                           const RatesOfMean& rates = always({}));
 
 /// Of the curve's point i; nothing if there is none.
 DispersionPoint dispersion_at(const InterfaceSummary& summary, std::size_t i);

@@ -28,7 +28,7 @@ std::uint64_t lost_reads(const TraceInfo& info, nanoseconds to) {
 
 SummaryBuilder::SummaryBuilder(const TraceInfo& info, Direction direction, const SummarySettings& settings)
     : info_(info), direction_(direction), settings_(settings), refresh_(info), quality_(info),
-      curve_(settings.windows), backlog_(settings.rates), dispersion_(settings.windows, info.interval),
+      curve_(settings.windows), dispersion_(settings.windows, info.interval),
       series_(series_cell(info.interval)) {}
 
 /// The readings of the samples between `from` and `to`.
@@ -54,16 +54,22 @@ void SummaryBuilder::add(std::span<const Sample> samples) {
     whole_ = whole_ && samples_.size() == samples.size();
     quality_.add(samples_);
     curve_.add(readings);
-    backlog_.add(readings);
     dispersion_.add(readings);
     series_.add(readings);
 }
 
 void SummaryBuilder::add_again(std::span<const Sample> samples) {
-    if (!bursts_)
-        bursts_.emplace(2 * 8 * curve_.curve().mean_bytes_per_second,
-                        std::max<nanoseconds>(2ms, 4 * quality_.quality(whole_).achieved_interval.p50));
-    bursts_->add(inside(samples, false));
+    if (!of_mean_) {
+        const double mean = 8 * curve_.curve().mean_bytes_per_second;
+        const std::vector<BitRate> rates = settings_.rates(mean);
+        of_mean_.emplace(OfMean{
+            BurstStatistics(2 * mean,
+                            std::max<nanoseconds>(2ms, 4 * quality_.quality(whole_).achieved_interval.p50)),
+            rates, OnlineBacklog(rates)});
+    }
+    const std::vector<Reading> readings = inside(samples, false);
+    of_mean_->bursts.add(readings);
+    of_mean_->backlog.add(readings);
 }
 
 InterfaceSummary SummaryBuilder::summary() const {
@@ -82,15 +88,16 @@ InterfaceSummary SummaryBuilder::summary() const {
     summary.curve = curve_.curve(summary.refresh_period);
     summary.nic_bytes = summary.curve.total_bytes;
     summary.mean_bits_per_second = 8 * summary.curve.mean_bytes_per_second;
-    for (std::size_t i = 0; i < settings_.rates.size(); ++i)
-        summary.backlog.push_back({settings_.rates[i], backlog_.backlog(i)});
     summary.dispersion = dispersion_.points();
     summary.period = find_period(series_.bytes(), series_.cell());
     // A counter that moves only now and then has a period of its own.
     if (summary.refresh_period && summary.period && summary.period->length < 5 * *summary.refresh_period)
         summary.period.reset();
-    if (bursts_)
-        summary.bursts = bursts_->summary(summary.curve);
+    if (of_mean_) {
+        summary.bursts = of_mean_->bursts.summary(summary.curve);
+        for (std::size_t i = 0; i < of_mean_->rates.size(); ++i)
+            summary.backlog.push_back({of_mean_->rates[i], of_mean_->backlog.backlog(i)});
+    }
     summary.warnings = warnings_about(summary);
     return summary;
 }

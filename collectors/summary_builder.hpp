@@ -12,8 +12,8 @@
 namespace collectors {
 
 /// The summary of one direction while samples arrive, in memory that does not grow with the trace. Its bursts
-/// are those above twice the mean, which is known at the end only: they take a second pass over the same
-/// samples.
+/// are those above twice the mean, and the rates of its backlog may depend on the mean, which is known at the
+/// end only: both take a second pass over the same samples.
 class SummaryBuilder {
 public:
     SummaryBuilder(const TraceInfo& info, Direction direction, const SummarySettings& settings);
@@ -22,7 +22,7 @@ public:
     void add(std::span<const Sample> samples);
     /// Second pass, after all of the first.
     void add_again(std::span<const Sample> samples);
-    /// After the second pass. Without one there are no bursts in it.
+    /// After the second pass. Without one there are neither bursts nor a backlog in it.
     InterfaceSummary summary() const;
 
 private:
@@ -34,14 +34,19 @@ private:
     RefreshWatch refresh_; ///< a period seen in the whole trace holds for each part of it
     OnlineQuality quality_;
     OnlineCurve curve_;
-    OnlineBacklog backlog_;
     OnlineDispersion dispersion_;
     ActivitySeries series_;
     std::uint64_t held_ = 0;      ///< samples of the whole trace
     bool whole_ = true;           ///< no sample was left out
     std::vector<Sample> samples_; ///< of one block, reused
 
-    std::optional<BurstStatistics> bursts_;
+    /// What the second pass makes.
+    struct OfMean {
+        BurstStatistics bursts;
+        std::vector<BitRate> rates;
+        OnlineBacklog backlog;
+    };
+    std::optional<OfMean> of_mean_;
 };
 
 } // namespace collectors

@@ -119,11 +119,9 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
         const Crossing received = crossing_in(Direction::rx);
         for (const Direction direction : {Direction::tx, Direction::rx}) {
             InterfaceResult result;
-            const std::vector<nanoseconds> windows = asked_windows(asked.expectations);
-            result.summary = collectors::summarize(trace, direction, span->from, span->to, windows, {});
             result.summary = collectors::summarize(
-                trace, direction, span->from, span->to, windows,
-                asked_rates(asked.expectations, asked.line_rate, result.summary.mean_bits_per_second));
+                trace, direction, span->from, span->to, asked_windows(asked.expectations),
+                [&](double mean) { return asked_rates(asked.expectations, asked.line_rate, mean); });
             result.ranks = each.ranks;
             result.from = span->from;
             result.to = span->to;

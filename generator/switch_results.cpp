@@ -174,7 +174,7 @@ std::vector<SwitchPortResult> switch_results(const std::vector<SwitchPortTrace>&
         const nanoseconds from(span->from_ns - trace.info.start_monotonic_ns);
         const nanoseconds to(span->to_ns - trace.info.start_monotonic_ns);
         result.summary =
-            collectors::summarize(trace, Direction::tx, from, to, collectors::standard_windows(), {});
+            collectors::summarize(trace, Direction::tx, from, to, collectors::standard_windows());
         add_queue(result, collectors::read_queue_trace(run_directory / each.queue_file), *span);
         std::vector<std::vector<double>> senders;
         if (const auto hosts_to = senders_to.find(each.host); hosts_to != senders_to.end())

@@ -56,7 +56,7 @@ std::string warnings_of(const Trace& trace) {
     const std::vector<std::chrono::nanoseconds> windows{10ms};
     std::string text;
     for (const std::string& warning : summarize(trace, Direction::rx, std::chrono::nanoseconds::min(),
-                                                std::chrono::nanoseconds::max(), windows, {})
+                                                std::chrono::nanoseconds::max(), windows)
                                           .warnings)
         text += warning + "\n";
     return text;

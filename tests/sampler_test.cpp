@@ -122,7 +122,7 @@ TEST_CASE("a trace whose counters were lost on the way says since when, one that
     CHECK(trace.info.reason.starts_with("duration; counters unreadable after "));
     CHECK(report.loss().ends_with("Input/output error"));
     const InterfaceSummary summary =
-        summarize(trace, Direction::rx, 1ns, 60ms, standard_windows(), {}); // not the whole trace
+        summarize(trace, Direction::rx, 1ns, 60ms, standard_windows()); // not the whole trace
     CHECK(summary.quality.failed >= static_cast<std::uint64_t>((60ms - *trace.info.lost_from) / 5ms));
     CHECK(summary.warnings.at(0).starts_with("LOST COUNTERS: "));
 

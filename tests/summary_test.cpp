@@ -40,7 +40,7 @@ Trace bursty() {
 }
 
 InterfaceSummary summarize_all(const Trace& trace, Direction direction = Direction::tx) {
-    return summarize(trace, direction, from_first, to_last, standard_windows(), {});
+    return summarize(trace, direction, from_first, to_last, standard_windows());
 }
 
 bool warns(const InterfaceSummary& summary, const std::string& capitals) {
@@ -53,7 +53,8 @@ bool warns(const InterfaceSummary& summary, const std::string& capitals) {
 TEST_CASE("the summary of bursts is what a hand computes", "[summary]") {
     const std::vector<nanoseconds> windows{1ms, 5ms, 50ms, 5s};
     const std::vector<BitRate> rates{BitRate{500'000'000}};
-    const InterfaceSummary summary = summarize(bursty(), Direction::tx, from_first, to_last, windows, rates);
+    const InterfaceSummary summary =
+        summarize(bursty(), Direction::tx, from_first, to_last, windows, always(rates));
     CHECK(summary.nic_bytes == 25'000'000); // 20 bursts of 1.25 MB
     CHECK(summary.mean_bits_per_second == Approx(100e6));
     CHECK(summary.curve.resolved_from == 5ms);
@@ -69,7 +70,7 @@ TEST_CASE("the summary of bursts is what a hand computes", "[summary]") {
 }
 
 TEST_CASE("only the samples between from and to count", "[summary]") {
-    const InterfaceSummary summary = summarize(bursty(), Direction::tx, 50ms, 450ms, standard_windows(), {});
+    const InterfaceSummary summary = summarize(bursty(), Direction::tx, 50ms, 450ms, standard_windows());
     CHECK(summary.nic_bytes == 5'000'000); // the bursts at 100, 200, 300 and 400 ms
     CHECK(summary.quality.samples == 800);
     CHECK_FALSE(summary.curve.points.back().resolved); // 1 s of 0.4 s
@@ -78,7 +79,7 @@ TEST_CASE("only the samples between from and to count", "[summary]") {
 TEST_CASE("a window that is not resolved has a reason and no number", "[summary]") {
     const std::vector<nanoseconds> windows{1ms, 5ms, 5s};
     const std::vector<std::optional<double>> predicted{10.0, std::nullopt, 0.5};
-    const InterfaceSummary summary = summarize(bursty(), Direction::tx, from_first, to_last, windows, {});
+    const InterfaceSummary summary = summarize(bursty(), Direction::tx, from_first, to_last, windows);
     const std::string text = summary_text(summary, predicted);
     CHECK(contains(text, "1 ms  not resolved (needs --interval <= 100 us)"));
     CHECK(contains(text, "5 s  trace too short"));
@@ -180,7 +181,7 @@ TEST_CASE("a trace that holds less than was recorded is not whole, and not compl
     CHECK(summary.quality.missed == 5);
     CHECK(summary_json(summary)["whole"] == true);
     // A part that was asked for is not a trace that was cut.
-    CHECK(summarize(trace, Direction::tx, 50ms, 450ms, standard_windows(), {}).warnings.empty());
+    CHECK(summarize(trace, Direction::tx, 50ms, 450ms, standard_windows()).warnings.empty());
 
     trace.samples.resize(2000);
     summary = summarize_all(trace);
@@ -188,7 +189,7 @@ TEST_CASE("a trace that holds less than was recorded is not whole, and not compl
     CHECK_FALSE(warns(summary, "INCOMPLETE TRACE"));
     CHECK(summary_json(summary)["whole"] == false);
     CHECK(summary_json(summary)["complete"] == false);
-    CHECK(warns(summarize(trace, Direction::tx, 50ms, 450ms, standard_windows(), {}), "TRACE IS NOT WHOLE"));
+    CHECK(warns(summarize(trace, Direction::tx, 50ms, 450ms, standard_windows()), "TRACE IS NOT WHOLE"));
 }
 
 TEST_CASE("a slow counter is refused below twice its period", "[summary]") {
@@ -202,7 +203,7 @@ TEST_CASE("a slow counter is refused below twice its period", "[summary]") {
     CHECK(warns(summary, "SLOW COUNTER: it moves only every 100 ms"));
     CHECK(contains(summary_text(summary), "100 ms  not resolved (the counter moves only every 100 ms)"));
     // It holds for a part that is too short to show it.
-    CHECK(summarize(trace, Direction::tx, 0ms, 150ms, standard_windows(), {}).refresh_period == 100ms);
+    CHECK(summarize(trace, Direction::tx, 0ms, 150ms, standard_windows()).refresh_period == 100ms);
 }
 
 TEST_CASE("the JSON has the keys that others rely on", "[summary]") {

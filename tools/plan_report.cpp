@@ -110,17 +110,16 @@ void add_burstiness(PlanReport& report) {
     report.trace = predicted_trace(report.prediction, host_ranks, report.loopback);
     report.trace.info.host = "host 0";
     report.trace.info.interface = report.loopback ? "loopback" : "NIC";
-    const auto everything = [&report](std::span<const BitRate> rates) {
-        return collectors::summarize(report.trace, collectors::Direction::tx, nanoseconds::min(),
-                                     nanoseconds::max(), report.settings.windows, rates);
-    };
     const auto rate = [](double bits_per_second) {
         return BitRate{static_cast<std::uint64_t>(std::llround(bits_per_second))};
     };
-    std::vector<BitRate> rates{rate(2 * everything({}).mean_bits_per_second),
-                               rate(4 * report.link.payload_bytes_per_second())};
-    rates.insert(rates.end(), report.settings.rates.begin(), report.settings.rates.end());
-    report.summary = everything(rates);
+    const auto rates_of = [&](double mean) {
+        std::vector<BitRate> rates{rate(2 * mean), rate(4 * report.link.payload_bytes_per_second())};
+        rates.insert(rates.end(), report.settings.rates.begin(), report.settings.rates.end());
+        return rates;
+    };
+    report.summary = collectors::summarize(report.trace, collectors::Direction::tx, nanoseconds::min(),
+                                           nanoseconds::max(), report.settings.windows, rates_of);
 }
 
 } // namespace

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 
 namespace tools {
@@ -40,30 +39,6 @@ Period measured_period(const ReportInput& input, const TraceSource& trace) {
                      : Period{};
 }
 
-/// Of the direction that moved more.
-double mean_bits_per_second(const TraceSource& trace, const Period& period) {
-    std::array<std::uint64_t, 2> bytes{};
-    std::optional<collectors::Sample> first;
-    collectors::Sample before;
-    collectors::for_each_block(trace.path, [&](std::span<const collectors::Sample> samples) {
-        for (const collectors::Sample& sample : samples) {
-            if (nanoseconds(sample.t_ns) < period.from || nanoseconds(sample.t_ns) > period.to)
-                continue;
-            if (!first)
-                first = sample;
-            else if (!(sample.flags & collectors::SampleFlag::new_segment)) {
-                bytes[0] += sample.tx_bytes >= before.tx_bytes ? sample.tx_bytes - before.tx_bytes : 0;
-                bytes[1] += sample.rx_bytes >= before.rx_bytes ? sample.rx_bytes - before.rx_bytes : 0;
-            }
-            before = sample;
-        }
-    });
-    if (!first || before.t_ns <= first->t_ns)
-        return 0;
-    return 8e9 * static_cast<double>(std::max(bytes[0], bytes[1])) /
-           static_cast<double>(before.t_ns - first->t_ns);
-}
-
 /// Of the links of a run; nobody told a bare trace.
 std::optional<collectors::BitRate> line_rate(const ReportInput& input) {
     const Json::json_pointer rate("/context/line_rate_bits_per_second");
@@ -81,7 +56,7 @@ Json trace_summaries(const ReportInput& input, const TraceSource& trace,
     settings.windows = generator::asked_windows(asked);
     settings.from = period.from;
     settings.to = period.to;
-    settings.rates = generator::asked_rates(asked, line_rate(input), mean_bits_per_second(trace, period));
+    settings.rates = [&](double mean) { return generator::asked_rates(asked, line_rate(input), mean); };
     Json summaries = Json::array();
     for (const collectors::InterfaceSummary& summary :
          collectors::summarize(trace.info, collectors::blocks_of(trace.path),
