@@ -1,6 +1,7 @@
 #include "collectors/sidecar.hpp"
 
 #include "collectors/file_output.hpp"
+#include "collectors/json_reason.hpp"
 #include "collectors/sidecar_numbers.hpp"
 #include "collectors/trace_file.hpp"
 
@@ -235,6 +236,10 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
     std::ifstream file(path);
     if (!file)
         fail("open sidecar", path, errno);
+    const auto refusal = [&](const std::string& reason) {
+        return std::runtime_error(fmt::format(
+            "sidecar {}: {}; correct it, or remove it to read the trace without", path.string(), reason));
+    };
     try {
         const nlohmann::ordered_json document = nlohmann::ordered_json::parse(file);
         if (document.at("format") != trace_format)
@@ -266,10 +271,10 @@ TraceInfo read_sidecar(const std::filesystem::path& path) {
         info.side = document.value("side", "");
         info.sampler = sampler_facts(document.value("sampler", nlohmann::ordered_json()));
         return info;
+    } catch (const nlohmann::json::exception& error) {
+        throw refusal(json_reason(error));
     } catch (const std::exception& error) {
-        throw std::runtime_error(
-            fmt::format("sidecar {}: {}; correct it, or remove it to read the trace without", path.string(),
-                        error.what()));
+        throw refusal(error.what());
     }
 }
 

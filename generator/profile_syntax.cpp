@@ -1,5 +1,7 @@
 #include "generator/profile_syntax.hpp"
 
+#include "collectors/json_reason.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -78,10 +80,8 @@ private:
     std::vector<Level> open_;
 };
 
-/// `[json.exception.parse_error.101] parse error at line 3, column 5: ...` without what only programmers
-/// want.
+/// "line 3, column 5: ...", not longer than a message may be.
 std::string readable(std::string message) {
-    message.erase(0, message.find("] ") + 2);
     constexpr std::string_view noise = "parse error at ";
     if (message.starts_with(noise)) {
         message.erase(0, noise.size());
@@ -109,7 +109,7 @@ nlohmann::json parse_json(std::string_view text) {
             return true;
         });
     } catch (const nlohmann::json::exception& error) {
-        throw std::invalid_argument(readable(error.what()));
+        throw std::invalid_argument(readable(collectors::json_reason(error)));
     }
 }
 

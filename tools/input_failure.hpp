@@ -1,5 +1,6 @@
 #pragma once
 
+#include "collectors/json_reason.hpp"
 #include "generator/failure.hpp"
 #include "tools/report_input.hpp"
 
@@ -26,9 +27,7 @@ auto using_input(const ReportInput& input, Use use) {
     } catch (const std::system_error&) { // a disk's or the memory's, and it names the file
         throw;
     } catch (const nlohmann::json::exception& error) {
-        const std::string reason = error.what(); // "[json.exception.type_error.302] (/place) ..."
-        const std::size_t begin = reason.find("] ");
-        throw generator::UserError(named(begin == std::string::npos ? reason : reason.substr(begin + 2)));
+        throw generator::UserError(named(collectors::json_reason(error)));
     } catch (const std::runtime_error& error) {
         throw generator::UserError(named(error.what()));
     } catch (const std::logic_error& error) { // ours, but only with this input

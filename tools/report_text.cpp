@@ -39,7 +39,11 @@ std::string hosts_text(const Json& run) {
     std::size_t ranks = 0;
     for (const Json& host : run["on"]["hosts"]) {
         std::vector<std::string> interfaces = host["interfaces"];
-        hosts.push_back(fmt::format("{} ({})", host["host"].get<std::string>(), fmt::join(interfaces, ", ")));
+        const std::string name = host["host"];
+        hosts.push_back(fmt::format("{} ({})", name.empty() ? "unknown host" : name,
+                                    interfaces == std::vector<std::string>{""}
+                                        ? "unknown interface"
+                                        : fmt::format("{}", fmt::join(interfaces, ", "))));
         ranks += host["ranks"].size();
     }
     constexpr std::size_t shown = 8;

@@ -152,7 +152,7 @@ function draw_all() {
     if (!element.later && !element.done && element.draw) { element.done = true; element.draw(); }
 }
 
-let current = 0;
+let current = Math.max((report.runs ?? []).findIndex((run) => run.role !== "baseline"), 0);
 function build() {
   const runs = report.runs ?? [];
   const tabs = runs.map((run, i) => {
