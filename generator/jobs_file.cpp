@@ -103,10 +103,16 @@ std::vector<Override> read_overrides(ObjectReader& job, const std::string& file,
         if (!pointer.starts_with('/')) {
             section.fail(pointer, "must be a JSON pointer into the profile, such as \"/run/iterations\"");
         }
-        if (std::find(launch_fields.begin(), launch_fields.end(), pointer) != launch_fields.end()) {
-            section.fail(pointer, "belongs to the whole launch; give it as an option");
-        }
         const json* value = section.raw(pointer);
+        for (const std::string_view field : launch_fields) {
+            if (pointer == field) {
+                section.fail(pointer, "belongs to the whole launch; give it as an option");
+            }
+            if (field.starts_with(pointer + "/") && value != nullptr &&
+                value->contains(field.substr(pointer.size() + 1))) {
+                section.fail(pointer, fmt::format("{} belongs to the whole launch; give it as an option", field));
+            }
+        }
         overrides.push_back({pointer, value == nullptr ? "null" : value->dump(),
                              fmt::format("{}: job {}: {}", file, name, pointer)});
     }

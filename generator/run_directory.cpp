@@ -10,6 +10,8 @@
 #include <fcntl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <system_error>
 #include <unistd.h>
@@ -31,15 +33,33 @@ void remove_contents(const fs::path& path) {
         fs::remove(path / name, error);
 }
 
+/// The folders of the jobs that a launch names; none if it does not tell.
+std::vector<fs::path> job_folders(const fs::path& path) {
+    std::ifstream file(path / "launch.json");
+    const nlohmann::json launch = nlohmann::json::parse(file, nullptr, false);
+    std::vector<fs::path> folders;
+    if (!launch.is_object() || !launch.contains("jobs") || !launch["jobs"].is_array())
+        return folders;
+    for (const nlohmann::json& job : launch["jobs"]) {
+        const std::string name = job.is_object() && job.contains("name") && job["name"].is_string()
+                                     ? job["name"].get<std::string>()
+                                     : "";
+        const fs::path folder = path / name;
+        // A link, and a name that leads elsewhere, are not of gradburst's making.
+        if (!name.empty() && fs::path(name).filename() == name && name != "." && name != ".." &&
+            fs::symlink_status(folder).type() == fs::file_type::directory)
+            folders.push_back(folder);
+    }
+    return folders;
+}
+
 /// Also the jobs' folders, of which nothing else is removed.
 void remove_run(const fs::path& path) {
     std::error_code error;
-    if (fs::exists(path / "launch.json"))
-        for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
-            if (entry.is_directory(error) && fs::exists(entry.path() / "run.json", error)) {
-                remove_contents(entry.path());
-                fs::remove(entry.path(), error); // if nothing else is in it
-            }
+    for (const fs::path& folder : job_folders(path)) {
+        remove_contents(folder);
+        fs::remove(folder, error); // if nothing else is in it
+    }
     remove_contents(path);
 }
 
@@ -88,8 +108,21 @@ RunDirectory RunDirectory::join(const fs::path& path) {
 RunDirectory RunDirectory::of_job(const std::string& name) const {
     const fs::path folder = path_ / name;
     fs::create_directory(folder);
+    if (fs::exists(folder / "run.json"))
+        throw UserError(
+            fmt::format("{}: holds a run already; remove it, or give another --out", folder.string()));
     // Sampled once for all jobs; with the link a job's folder is the directory of a run like any other.
-    fs::create_directory_symlink(fs::path("..") / traces, folder / traces);
+    const fs::path link = folder / traces;
+    const fs::path target = fs::path("..") / traces;
+    std::error_code error;
+    fs::create_directory_symlink(target, link, error);
+    if (error == std::errc::file_exists && fs::is_symlink(link) && fs::read_symlink(link) == target)
+        return RunDirectory(folder); // of a launch that was cut short
+    if (error == std::errc::file_exists)
+        throw UserError(fmt::format(
+            "{}: stands in the way of a job's folder; remove it, or give another --out", link.string()));
+    if (error)
+        throw std::system_error(error, "create " + link.string());
     return RunDirectory(folder);
 }
 

@@ -18,7 +18,8 @@ public:
     /// A folder that rank 0 has created, seen from another rank: made here if the hosts share no file system.
     static RunDirectory join(const std::filesystem::path& path);
 
-    /// The folder of one job of a launch of several, made here.
+    /// The folder of one job of a launch of several, made here. Throws UserError when a run or a file stands
+    /// in its way.
     RunDirectory of_job(const std::string& name) const;
 
     const std::filesystem::path& path() const { return path_; }

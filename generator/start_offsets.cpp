@@ -1,5 +1,8 @@
 #include "generator/start_offsets.hpp"
 
+#include "collectors/summary.hpp"
+#include "collectors/units.hpp"
+#include "generator/failure.hpp"
 #include "generator/predicted_results.hpp"
 
 #include <algorithm>
@@ -8,6 +11,8 @@
 
 namespace generator {
 namespace {
+
+constexpr nanoseconds latest_start = std::chrono::hours(24);
 
 /// Of an iteration after the first, which may send other buckets.
 nanoseconds predicted_period(const Agreement& job, const std::string& asked_by) {
@@ -36,8 +41,14 @@ std::vector<nanoseconds> start_offsets(const std::vector<Agreement>& jobs) {
             jobs.begin()); // an earlier one
         const nanoseconds period =
             job.start.period ? *job.start.period : predicted_period(jobs[other], job.record.job);
-        offsets.push_back(offsets[other] +
-                          nanoseconds(std::llround(*job.start.phase * static_cast<double>(period.count()))));
+        const double later = *job.start.phase * collectors::in_seconds(period);
+        if (later > collectors::in_seconds(latest_start))
+            throw UserError(
+                fmt::format("job {}: /start/phase: {:g} iterations of job {}, {} each, are {:.3g} s; a "
+                            "job starts at most {} after another",
+                            job.record.job, *job.start.phase, job.start.of,
+                            collectors::format_duration(period), later, "24 h"));
+        offsets.push_back(offsets[other] + nanoseconds(std::llround(1e9 * later)));
     }
     return offsets;
 }

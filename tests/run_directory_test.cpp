@@ -179,7 +179,7 @@ TEST_CASE("a job's folder leads to the traces, which the jobs have in common", "
     RunDirectory job = launch.of_job("a");
     write_text(scratch / "run/nic/host.eth0.csv", "t_ns");
     job.write("run.json", "{}");
-    launch.write("launch.json", "{}");
+    launch.write("launch.json", R"({"jobs": [{"name": "a"}]})");
     CHECK(text_of(scratch / "run/a/nic/host.eth0.csv") == "t_ns");
     CHECK(job.kept() == std::vector<std::string>{"run.json", "nic/"});
     fs::rename(scratch / "run", scratch / "elsewhere");
@@ -188,6 +188,34 @@ TEST_CASE("a job's folder leads to the traces, which the jobs have in common", "
     RunDirectory::create(scratch / "elsewhere", true);
     CHECK(entries(scratch / "elsewhere") == std::set<std::string>{"nic"});
     CHECK(entries(scratch / "elsewhere/nic").empty());
+}
+
+TEST_CASE("a launch that is replaced takes its jobs' folders with it and no other", "[run_directory]") {
+    const tests::TemporaryFolder scratch;
+    RunDirectory launch = RunDirectory::create(scratch / "run", false);
+    launch.of_job("a").write("run.json", "{}");
+    launch.write("launch.json",
+                 R"({"jobs": [{"name": "a"}, {"name": "linked"}, {"name": "../elsewhere"}, {}]})");
+    for (const char* name : {"elsewhere", "run/other"})
+        RunDirectory::create(scratch / name, false).write("run.json", "mine");
+    fs::create_directory_symlink(scratch / "elsewhere", scratch / "run/linked");
+    RunDirectory::create(scratch / "run", true);
+    CHECK(entries(scratch / "run") == std::set<std::string>{"linked", "nic", "other"});
+    for (const char* name : {"elsewhere", "run/other"})
+        CHECK(text_of(scratch / name / "run.json") == "mine");
+}
+
+TEST_CASE("a job's folder that stands already is used if it is empty or of a launch cut short",
+          "[run_directory]") {
+    const tests::TemporaryFolder scratch;
+    RunDirectory::create(scratch / "run", false).of_job("a"); // and then it was killed
+    RunDirectory launch = RunDirectory::create(scratch / "run", false);
+    launch.of_job("a").write("run.json", "old");
+    CHECK(contains(message_of<UserError>([&] { launch.of_job("a"); }),
+                   (scratch / "run/a").string() + ": holds a run already"));
+    fs::create_directories(scratch / "run/b/nic");
+    CHECK(contains(message_of<UserError>([&] { launch.of_job("b"); }), (scratch / "run/b/nic").string()));
+    CHECK(text_of(scratch / "run/a/run.json") == "old");
 }
 
 TEST_CASE("runs that start in the same second get folders of their own", "[run_directory]") {
