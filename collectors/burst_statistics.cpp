@@ -15,20 +15,35 @@ Spread spread_of(const Histogram& values) {
 
 } // namespace
 
-BurstStatistics::BurstStatistics(double threshold_bits_per_second, nanoseconds merge_gap)
+BurstStatistics::BurstStatistics(double threshold_bits_per_second, nanoseconds merge_gap,
+                                 nanoseconds longest_distance)
     : threshold_bits_per_second_(threshold_bits_per_second), merge_gap_(merge_gap),
-      finder_(BitRate{static_cast<std::uint64_t>(std::llround(threshold_bits_per_second))}, merge_gap) {}
+      finder_(BitRate{static_cast<std::uint64_t>(std::llround(threshold_bits_per_second))}, merge_gap),
+      longest_distance_(longest_distance) {}
 
 void BurstStatistics::add(std::span<const Reading> readings) {
-    finder_.add(readings, [this](const Burst& burst) { count(burst); });
+    for (const Reading& reading : readings) { // a burst is told once what follows it was seen
+        note_gap(reading);
+        finder_.add(std::span(&reading, 1), [this](const Burst& burst) { count(burst); });
+    }
+}
+
+void BurstStatistics::note_gap(const Reading& reading) {
+    if (previous_ && longest_distance_.count() > 0 &&
+        reading.begin_ns - previous_->begin_ns > longest_distance_.count()) {
+        last_gap_ = nanoseconds(previous_->end_ns);
+        first_gap_ = first_gap_.value_or(*last_gap_);
+    }
+    previous_ = reading;
 }
 
 void BurstStatistics::count(const Burst& burst) {
     lengths_.add(burst.length().count());
     volumes_.add(std::llround(burst.bytes));
-    if (last_)
+    if (last_ && !(first_gap_ && *first_gap_ < burst.begin))
         pauses_.add((burst.begin - last_->end).count());
     last_ = burst;
+    first_gap_ = last_gap_ && *last_gap_ >= burst.end ? last_gap_ : std::nullopt;
 }
 
 BurstSummary BurstStatistics::summary(const BurstinessCurve& curve) const {
@@ -40,6 +55,7 @@ BurstSummary BurstStatistics::summary(const BurstinessCurve& curve) const {
     summary.count = all.lengths_.count();
     summary.length = spread_of(all.lengths_);
     summary.pause = spread_of(all.pauses_);
+    summary.pauses = all.pauses_.count();
     summary.median_bytes = static_cast<double>(all.volumes_.at_rank(all.volumes_.count() / 2));
     summary.largest_bytes = static_cast<double>(all.volumes_.most());
     if (curve.span.count() > 0)

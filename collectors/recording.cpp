@@ -130,10 +130,11 @@ void Recording::drain(std::span<Sample> block) {
     }
 }
 
-/// An interface that is gone has no name; it may come back.
+/// An interface that is gone has no name, and may come back; one that moved to another namespace may be
+/// counted on.
 void Recording::note_name() {
     std::string now = source_->interface_name();
-    if (now.empty() || now == interface_name_)
+    if (now == interface_name_)
         return;
     interface_name_ = now;
     writer_.rename({clock_ns() - info_.start_monotonic_ns, std::move(now)});

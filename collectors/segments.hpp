@@ -2,14 +2,26 @@
 
 #include "collectors/trace.hpp"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 namespace collectors {
 
-/// True if no difference may be taken between the two: the counter started anew.
+/// More than any port moves: 100 Tbit/s for as long as the two readings can lie apart, beside 1 TiB, because
+/// a prediction may jump.
+inline bool is_beyond_any_port(const Reading& reading, const Reading& before) {
+    constexpr std::uint64_t at_once = std::uint64_t{1} << 40;
+    constexpr double bytes_per_ns = 12'500;
+    const std::uint64_t rise = reading.bytes - before.bytes;
+    return rise > at_once && static_cast<double>(rise - at_once) >
+                                 bytes_per_ns * static_cast<double>(reading.end_ns - before.begin_ns);
+}
+
+/// True if no difference may be taken between the two: the counter started anew, or one of the two readings
+/// is no count.
 inline bool starts_segment(const Reading& reading, const Reading& before) {
-    return reading.new_segment || reading.bytes < before.bytes;
+    return reading.new_segment || reading.bytes < before.bytes || is_beyond_any_port(reading, before);
 }
 
 /// The stretches of readings between which differences mean something: each begins where a counter started

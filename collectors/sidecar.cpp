@@ -5,6 +5,7 @@
 #include "collectors/sidecar_numbers.hpp"
 #include "collectors/trace_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <stdexcept>
@@ -177,6 +178,45 @@ SamplerFacts sampler_facts(const nlohmann::ordered_json& document) {
     throw std::system_error(error, std::generic_category(), attempt + " " + path.string());
 }
 
+constexpr off_t reserved_bytes = 16 * 1024; // several times a sidecar
+
+/// A full disk must not keep the last word from a sidecar: room for it is reserved behind its end.
+void write_aside(const std::filesystem::path& path, const std::string& text) {
+    std::filesystem::path aside = path;
+    aside += ".new";
+    const int descriptor = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+        fail("create sidecar", aside, errno);
+    try {
+        write_all(descriptor, text, aside);
+        (void)::fallocate(descriptor, FALLOC_FL_KEEP_SIZE, 0, reserved_bytes); // not every file system can
+        if (::fsync(descriptor) != 0)
+            fail("sync sidecar", aside, errno);
+    } catch (...) {
+        ::close(descriptor);
+        ::unlink(aside.c_str());
+        throw;
+    }
+    ::close(descriptor);
+    if (::rename(aside.c_str(), path.c_str()) != 0)
+        fail("rename sidecar to", path, errno);
+}
+
+/// At once and without cutting the file first; blanks cover what is left of a longer one.
+bool write_in_place(const std::filesystem::path& path, std::string text) {
+    std::error_code error;
+    const std::uintmax_t old = std::filesystem::file_size(path, error);
+    if (error)
+        return false;
+    text.resize(std::max<std::size_t>(text.size(), old), '\n');
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    const bool written = descriptor >= 0 && ::pwrite(descriptor, text.data(), text.size(), 0) ==
+                                                static_cast<ssize_t>(text.size());
+    if (descriptor >= 0)
+        ::close(descriptor);
+    return written;
+}
+
 } // namespace
 
 void write_sidecar(const std::filesystem::path& path, const std::filesystem::path& trace_path,
@@ -213,23 +253,12 @@ void write_sidecar(const std::filesystem::path& path, const std::filesystem::pat
     // Interface and host names are bytes to the kernel: anything that is not UTF-8 is replaced, not refused.
     const std::string text = document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 
-    std::filesystem::path aside = path;
-    aside += ".new";
-    const int descriptor = ::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0)
-        fail("create sidecar", aside, errno);
     try {
-        write_all(descriptor, text, aside);
-        if (::fsync(descriptor) != 0)
-            fail("sync sidecar", aside, errno);
-    } catch (...) {
-        ::close(descriptor);
-        ::unlink(aside.c_str());
-        throw;
+        write_aside(path, text);
+    } catch (const std::system_error& error) {
+        if (error.code() != std::errc::no_space_on_device || !write_in_place(path, text))
+            throw;
     }
-    ::close(descriptor);
-    if (::rename(aside.c_str(), path.c_str()) != 0)
-        fail("rename sidecar to", path, errno);
 }
 
 TraceInfo read_sidecar(const std::filesystem::path& path) {

@@ -31,7 +31,8 @@ struct BurstSummary {
     std::chrono::nanoseconds merge_gap{0};
     std::uint64_t count = 0;
     Spread length;
-    Spread pause; ///< from the end of a burst to the begin of the next
+    Spread pause;             ///< from the end of a burst to the begin of the next
+    std::uint64_t pauses = 0; ///< those without a gap in them, which `pause` is of
     double median_bytes = 0;
     double largest_bytes = 0;
     double duty_cycle = 0;     ///< share of the recorded time that is inside bursts, 0 to 1

@@ -64,7 +64,8 @@ void SummaryBuilder::add_again(std::span<const Sample> samples) {
         const std::vector<BitRate> rates = settings_.rates(mean);
         of_mean_.emplace(OfMean{
             BurstStatistics(2 * mean,
-                            std::max<nanoseconds>(2ms, 4 * quality_.quality(whole_).achieved_interval.p50)),
+                            std::max<nanoseconds>(2ms, 4 * quality_.quality(whole_).achieved_interval.p50),
+                            2 * info_.interval),
             rates, OnlineBacklog(rates)});
     }
     const std::vector<Reading> readings = inside(samples, false);
@@ -81,8 +82,10 @@ InterfaceSummary SummaryBuilder::summary() const {
     summary.held_samples = held_;
     summary.whole = is_whole(info_, held_);
     summary.info.complete = info_.complete && summary.whole.value_or(true);
-    summary.quality = quality_.quality(whole_);
-    if (!whole_)
+    // After the counters were lost nothing is sampled that a tick could miss.
+    const bool told_by_sidecar = whole_ && !info_.lost_from;
+    summary.quality = quality_.quality(told_by_sidecar);
+    if (!told_by_sidecar)
         summary.quality.failed += lost_reads(info_, settings_.to);
     summary.refresh_period = refresh_.period(direction_);
     summary.curve = curve_.curve(summary.refresh_period);

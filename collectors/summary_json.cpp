@@ -71,7 +71,8 @@ Json bursts_json(const BurstSummary& bursts) {
             {"median_bytes", number_if(any, bursts.median_bytes)},
             {"largest_bytes", number_if(any, bursts.largest_bytes)},
             {"length_seconds", spread_if(any, bursts.length)},
-            {"pause_seconds", spread_if(bursts.count > 1, bursts.pause)},
+            {"pause_seconds", spread_if(bursts.pauses > 0, bursts.pause)},
+            {"pauses", bursts.pauses},
             {"duty_cycle", bursts.duty_cycle},
             {"share_of_bytes", bursts.share_of_bytes}};
 }

@@ -37,8 +37,15 @@ void add_recording(Text& text, const InterfaceSummary& summary) {
          quality.samples, count_text(quality, quality.missed, "missed"),
          count_text(quality, quality.failed, "failed"), quality.gaps.count);
     for (const Renaming& renaming : summary.info.renamings)
-        line(text, "  renamed     to {} after {}", renaming.name,
-             format_duration(nanoseconds(renaming.t_ns)));
+        if (renaming.name.empty())
+            line(
+                text,
+                "  gone        from this network namespace after {}; samples after that are of counters that "
+                "could still be read",
+                format_duration(nanoseconds(renaming.t_ns)));
+        else
+            line(text, "  renamed     to {} after {}", renaming.name,
+                 format_duration(nanoseconds(renaming.t_ns)));
     if (summary.info.source != "prediction") {
         const nanoseconds interval = summary.info.interval;
         line(text, "  interval    {}; {}",

@@ -45,7 +45,8 @@ std::vector<std::string> warnings_about(const InterfaceSummary& summary) {
         warnings.push_back(fmt::format("FAILED READS: {} reads failed or were dropped", quality.failed));
     if (quality.restarts > 0)
         warnings.push_back(fmt::format(
-            "COUNTERS STARTED ANEW {} time{}: a device came back or a counter fell; what passed between "
+            "COUNTERS STARTED ANEW {} time{}: a device came back, or a counter fell or rose by more than any "
+            "port carries; what passed between "
             "the samples around it is not counted, and not part of the mean; upper bounds hold for what was "
             "counted",
             quality.restarts, quality.restarts == 1 ? "" : "s"));

@@ -1,5 +1,7 @@
 #include "collectors/trace.hpp"
 
+#include "collectors/segments.hpp"
+
 namespace collectors {
 
 std::vector<Reading> readings(const Trace& trace, Direction direction, std::chrono::nanoseconds from,
@@ -10,8 +12,8 @@ std::vector<Reading> readings(const Trace& trace, Direction direction, std::chro
         Reading reading = reading_of(sample, direction);
         if (reading.begin_ns < from.count() || reading.end_ns > to.count())
             continue;
-        const bool fell = !result.empty() && reading.bytes < result.back().bytes;
-        reading.new_segment = reading.new_segment || fell;
+        reading.new_segment =
+            reading.new_segment || (!result.empty() && starts_segment(reading, result.back()));
         result.push_back(reading);
     }
     return result;

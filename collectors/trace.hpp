@@ -77,10 +77,10 @@ struct ClockFacts {
     bool operator==(const ClockFacts&) const = default;
 };
 
-/// Somebody gave the interface another name.
+/// Somebody gave the interface another name, took it away or moved it to another network namespace.
 struct Renaming {
     std::int64_t t_ns = 0; ///< when it was noticed, from the start of the trace; up to 100 ms late
-    std::string name;      ///< the new one
+    std::string name;      ///< the new one; empty: none in this namespace any more
 
     bool operator==(const Renaming&) const = default;
 };

@@ -1,5 +1,7 @@
 #include "collectors/trace_quality.hpp"
 
+#include "collectors/segments.hpp"
+
 #include <algorithm>
 
 namespace collectors {
@@ -11,6 +13,11 @@ using std::chrono::nanoseconds;
 Spread spread_of(const Histogram& values) {
     return {nanoseconds{values.percentile(50)}, nanoseconds{values.percentile(99)},
             nanoseconds{values.most()}};
+}
+
+bool restarts(const Sample& sample, const Sample& before) {
+    return starts_segment(reading_of(sample, Direction::rx), reading_of(before, Direction::rx)) ||
+           starts_segment(reading_of(sample, Direction::tx), reading_of(before, Direction::tx));
 }
 
 } // namespace
@@ -32,7 +39,7 @@ void OnlineQuality::add(const Sample& sample) {
     const std::int64_t interval = info_.interval.count();
     widths_.add(std::int64_t{sample.rx_width_ns} + sample.tx_width_ns);
     if (samples_ > 0)
-        distances_.add(sample.t_ns - last_ns_);
+        distances_.add(sample.t_ns - last_.t_ns);
     else
         first_ns_ = sample.t_ns;
     count_absent(sample);
@@ -40,12 +47,9 @@ void OnlineQuality::add(const Sample& sample) {
         count_lateness(sample, interval);
     if (samples_ > 0 && (sample.flags & SampleFlag::host_suspended) != 0)
         ++suspends_;
-    else if (samples_ > 0 && ((sample.flags & SampleFlag::new_segment) != 0 ||
-                              sample.rx_bytes < last_rx_bytes_ || sample.tx_bytes < last_tx_bytes_))
+    else if (samples_ > 0 && restarts(sample, last_))
         ++restarts_;
-    last_ns_ = sample.t_ns;
-    last_rx_bytes_ = sample.rx_bytes;
-    last_tx_bytes_ = sample.tx_bytes;
+    last_ = sample;
     ++samples_;
 }
 
@@ -54,7 +58,7 @@ void OnlineQuality::count_absent(const Sample& sample) {
     const bool failed = (sample.flags & SampleFlag::failed_reads) != 0;
     std::int64_t absent = 1;
     if (const std::int64_t interval = info_.interval.count(); interval > 0 && samples_ > 0)
-        absent = std::max(absent, sample.t_ns / interval - last_ns_ / interval - 1);
+        absent = std::max(absent, sample.t_ns / interval - last_.t_ns / interval - 1);
     if (failed)
         failed_ += static_cast<std::uint64_t>(std::max<std::int64_t>(absent - (missed ? 1 : 0), 1));
     if (missed)
@@ -91,7 +95,7 @@ TraceQuality OnlineQuality::quality(bool whole) const {
     quality.suspends = suspends_;
     if (samples_ == 0)
         return quality;
-    quality.span = nanoseconds{last_ns_ - first_ns_};
+    quality.span = nanoseconds{last_.t_ns - first_ns_};
     quality.achieved_interval = spread_of(distances_);
     if (const std::int64_t expected = expected_distance(); expected > 0) {
         const Histogram::Tail gaps = distances_.above(2 * expected);

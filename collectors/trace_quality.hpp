@@ -71,12 +71,10 @@ private:
     std::uint64_t missed_ = 0; ///< by the flags
     std::uint64_t failed_ = 0;
     std::uint64_t restarts_ = 0;
-    std::uint64_t last_rx_bytes_ = 0;
-    std::uint64_t last_tx_bytes_ = 0;
     std::uint64_t suspends_ = 0;
     std::int64_t due_ns_ = 0; ///< the next tick
     std::int64_t first_ns_ = 0;
-    std::int64_t last_ns_ = 0;
+    Sample last_;
 };
 
 TraceQuality trace_quality(const Trace& trace);

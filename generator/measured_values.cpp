@@ -118,6 +118,19 @@ void drop_upper_over_restarts(MeasuredValue& value, const Json& interface) {
         value.upper = std::numeric_limits<double>::infinity();
 }
 
+std::string unresolved(const Json& interface, std::chrono::nanoseconds tau) {
+    if (number_at(interface, "/nic_bytes").value_or(0) == 0)
+        return "nothing was counted there";
+    const double restarts = number_at(interface, "/restarts").value_or(0);
+    const auto span = from_seconds(number_at(interface, "/span_seconds").value_or(0));
+    return fmt::format(
+        "{} is not resolved there; the trace resolves windows from {} on, up to its {}", format_duration(tau),
+        format_duration(from_seconds(number_at(interface, "/resolved_from_seconds").value_or(0))),
+        restarts > 0 ? fmt::format("longest stretch without a restart of its counters ({:.0f} in {})",
+                                   restarts, format_duration(span))
+                     : "length of " + format_duration(span));
+}
+
 MeasuredValue window_value(const AskedQuantity& asked, const Json& interface) {
     const bool is_ratio = asked.quantity.name == "ptm";
     const std::string key = is_ratio ? "/ptm_" : "/e_";
@@ -133,11 +146,7 @@ MeasuredValue window_value(const AskedQuantity& asked, const Json& interface) {
                             .upper = number_at(point, key + "upper" + end),
                             .predicted = is_ratio ? number_at(point, "/ptm_predicted") : std::nullopt};
         if (!value.lower || !value.upper)
-            value.problem = fmt::format(
-                "{} is not resolved there; the trace resolves windows from {} on, up to its length of {}",
-                format_duration(tau),
-                format_duration(from_seconds(number_at(interface, "/resolved_from_seconds").value_or(0))),
-                format_duration(from_seconds(number_at(interface, "/span_seconds").value_or(0))));
+            value.problem = unresolved(interface, tau);
         else
             value.problem = trace_problem(interface, tau);
         drop_upper_over_restarts(value, interface);
@@ -169,6 +178,20 @@ MeasuredValue backlog_value(const AskedQuantity& asked, const Json& interface) {
                                 known.empty() ? "none" : known));
 }
 
+/// Bytes per second. Over a restart at least what was counted passed in the whole time.
+MeasuredValue mean_rate_value(const Json& interface) {
+    const std::optional<double> bits = number_at(interface, "/mean_bits_per_second");
+    MeasuredValue value = exactly(bits ? std::optional(*bits / 8) : std::nullopt, "it is not known");
+    const std::optional<double> bytes = number_at(interface, "/nic_bytes");
+    const double span = number_at(interface, "/span_seconds").value_or(0);
+    if (value.lower && number_at(interface, "/restarts").value_or(0) > 0)
+        value.lower = bytes && span > 0 ? std::min(*value.lower, *bytes / span) : 0;
+    drop_upper_over_restarts(value, interface);
+    if (value.problem.empty())
+        value.problem = trace_problem(interface, {});
+    return value;
+}
+
 MeasuredValue interface_value(const AskedQuantity& asked, const Json& interface) {
     const std::string& name = asked.quantity.name;
     if (asked.quantity.argument == QuantityArgument::window)
@@ -186,13 +209,7 @@ MeasuredValue interface_value(const AskedQuantity& asked, const Json& interface)
                                                        : std::nullopt,
                        missed ? "the trace is empty" : "it is not known");
     }
-    MeasuredValue value = exactly(number_at(interface, "/mean_bits_per_second"), "it is not known");
-    for (std::optional<double>* bits : {&value.lower, &value.estimate, &value.upper})
-        if (*bits)
-            **bits /= 8;
-    if (value.problem.empty())
-        value.problem = trace_problem(interface, {});
-    return value;
+    return mean_rate_value(interface);
 }
 
 std::vector<MeasuredValue> interface_values(const AskedQuantity& asked, const Json& run) {

@@ -107,14 +107,18 @@ RunDirectory RunDirectory::join(const fs::path& path) {
 
 RunDirectory RunDirectory::of_job(const std::string& name) const {
     const fs::path folder = path_ / name;
-    fs::create_directory(folder);
+    std::error_code error;
+    fs::create_directory(folder, error);
+    if (fs::exists(folder) && !fs::is_directory(folder))
+        throw UserError(fmt::format("{}: is a file; remove it, or give another --out", folder.string()));
+    if (error)
+        throw std::system_error(error, "create " + folder.string());
     if (fs::exists(folder / "run.json"))
         throw UserError(
             fmt::format("{}: holds a run already; remove it, or give another --out", folder.string()));
     // Sampled once for all jobs; with the link a job's folder is the directory of a run like any other.
     const fs::path link = folder / traces;
     const fs::path target = fs::path("..") / traces;
-    std::error_code error;
     fs::create_directory_symlink(target, link, error);
     if (error == std::errc::file_exists && fs::is_symlink(link) && fs::read_symlink(link) == target)
         return RunDirectory(folder); // of a launch that was cut short

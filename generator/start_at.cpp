@@ -70,7 +70,8 @@ std::optional<std::chrono::minutes> take_zone(std::string_view& text) {
 std::optional<WallTime> rfc_3339(std::string_view text) {
     using namespace std::chrono;
     const auto year_number = take_digits(text, 4);
-    if (!year_number || !take(text, "-"))
+    constexpr int last_year = 2255; // its nanoseconds still fit
+    if (!year_number || *year_number > last_year || !take(text, "-"))
         return std::nullopt;
     const auto month_number = take_digits(text, 2);
     if (!month_number || !take(text, "-"))
@@ -125,7 +126,7 @@ WallTime parse_wall_time(const std::string& text) {
     if (const auto time = only_number ? epoch_seconds(text) : rfc_3339(text))
         return *time;
     throw UserError(fmt::format("--start-at {}: expected a time such as 2026-12-02T23:59:00Z or "
-                                "2026-12-03T00:59:00.5+01:00, or seconds since 1970",
+                                "2026-12-03T00:59:00.5+01:00, or seconds since 1970; not later than 2255",
                                 text));
 }
 

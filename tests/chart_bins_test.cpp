@@ -90,6 +90,18 @@ TEST_CASE("a gap and a counter that starts anew are no rates", "[charts]") {
     REQUIRE(bytes_of({at(0, 0), at(1LL << 60, 1)}, 0).empty()); // 36 years, no interval known
 }
 
+TEST_CASE("a sampler that was late by a tick or two loses no bytes of the picture", "[charts]") {
+    const collectors::TraceInfo each_half_ms{.interval = std::chrono::microseconds(500)};
+    const std::int64_t longest = tools::chart_longest_distance_ns(each_half_ms);
+    const Known known =
+        bytes_of({at(0, 0), at(1'000'000, 10), at(2'200'000, 500'010), at(4'000'000, 500'010)}, longest);
+    double sum = 0;
+    for (const auto& [index, bytes] : known)
+        sum += bytes;
+    REQUIRE(sum == Approx(500'010));
+    REQUIRE(bytes_of({at(0, 0), at(1'000'000, 0), at(100'000'000, 9)}, longest) == Known{{0, 0}}); // a gap
+}
+
 TEST_CASE("order statistics keep the ends", "[charts]") {
     std::vector<double> sorted;
     for (int i = 0; i < 1000; ++i)

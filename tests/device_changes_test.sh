@@ -96,6 +96,7 @@ stop
 kill $other
 check "a recording ends properly when the interface moves to another namespace" sidecar moved/t.json complete true
 check "exit code 0 if its counters could still be read, 1 otherwise" test $code -le 1
+check "the report tells that it moved" grep -q "gone        from this network namespace after" output
 
 ip link del vb 2>/dev/null
 ip link add va type veth peer name vb

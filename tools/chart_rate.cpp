@@ -63,8 +63,10 @@ std::int64_t chart_step_ns(const collectors::TraceInfo& info) {
 }
 
 std::int64_t chart_longest_distance_ns(const collectors::TraceInfo& info) {
-    // Reads vary a little in length: a distance of exactly two intervals is none.
-    return info.interval.count() * 2 + info.interval.count() / 8;
+    // Reads vary a little in length: a distance of exactly two intervals is no gap. Neither is one of a few
+    // steps: what passed in it is known, and nearly when.
+    constexpr std::int64_t few = 4;
+    return std::max(info.interval.count() * 2 + info.interval.count() / 8, few * chart_step_ns(info));
 }
 
 } // namespace tools

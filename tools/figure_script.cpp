@@ -56,7 +56,7 @@ std::string quoted(const std::string& text) {
     std::string result = "'";
     for (const char c : text)
         if (c == '\'')
-            result += "''";
+            result += "\u2019"; // gnuplot cannot begin a text with the other one
         else if (static_cast<unsigned char>(c) >= ' ')
             result += c;
     return result + "'";

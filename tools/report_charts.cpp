@@ -173,8 +173,14 @@ Json numbers(const std::vector<std::optional<double>>& values) {
 template <class Value>
 Json of_bins(const Drawn& drawn, Value value) {
     std::vector<std::optional<double>> values;
-    for (const ChartBin& bin : drawn.bins.bins())
-        values.push_back(bin.count == 0 ? std::nullopt : std::optional<double>(value(bin)));
+    const std::span<const ChartBin> bins = drawn.bins.bins();
+    for (const ChartBin& bin : bins) {
+        // A rate is known for each fine index or not at all: what is known of less than half a bin does not
+        // stand for it. The last bin may be short.
+        const bool sparse = drawn.curve.kind == "rate" && &bin != &bins.back() &&
+                            2 * static_cast<std::int64_t>(bin.count) < drawn.bins.width();
+        values.push_back(bin.count == 0 || sparse ? std::nullopt : std::optional<double>(value(bin)));
+    }
     return numbers(values);
 }
 

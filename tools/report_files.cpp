@@ -34,6 +34,7 @@ void require_ours(const fs::path& path, std::string_view sign) {
 void replace_file(const fs::path& path, std::string_view content) {
     const fs::path beside = path.string() + ".new";
     std::error_code none_there;
+    fs::create_directories(path.parent_path(), none_there); // what fails is told below
     fs::remove(beside, none_there); // of a program that was killed, or a link to who knows where
     const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (descriptor < 0)

@@ -127,28 +127,31 @@ std::string ratio_table(const Json& run) {
                  rows);
 }
 
-/// Of all interfaces, the longest queue at each rate.
+/// Of all interfaces, the longest queue at each rate, and the one whose estimate that is.
 std::string backlog_table(const Json& run) {
-    std::map<double, std::pair<std::string, Json>> longest; // by rate
+    struct Longest {
+        Number lower, estimate, upper, predicted;
+        std::string of;
+    };
+    std::map<double, Longest> longest; // by rate
     for (const Json& interface : run["interfaces"])
         for (const Json& point : interface["backlog"]) {
-            const auto estimate = number_in(point, "/estimate_bytes");
-            auto& [where, found] = longest[point.value("rate_bits_per_second", 0.0)];
-            if (estimate && (found.is_null() || *estimate > number_in(found, "/estimate_bytes"))) {
-                where = name_of(interface);
-                found = point;
+            Longest& found = longest[point.value("rate_bits_per_second", 0.0)];
+            if (const Number estimate = number_in(point, "/estimate_bytes"); estimate > found.estimate) {
+                found.estimate = estimate;
+                found.predicted = number_in(point, "/predicted_bytes");
+                found.of = name_of(interface);
             }
+            found.lower = std::max(found.lower, number_in(point, "/lower_bytes"));
+            found.upper = std::max(found.upper, number_in(point, "/upper_bytes"));
         }
     std::vector<std::string> rows;
-    for (const auto& [rate, place] : longest)
-        rows.push_back(fmt::format("{:<24} {:>12} {:>12} {:>12} {:>12}  {}",
-                                   collectors::format_bit_rate(rate),
-                                   bytes_text(number_in(place.second, "/lower_bytes")),
-                                   bytes_text(number_in(place.second, "/estimate_bytes")),
-                                   bytes_text(number_in(place.second, "/upper_bytes")),
-                                   bytes_text(number_in(place.second, "/predicted_bytes")), place.first));
+    for (const auto& [rate, of] : longest)
+        rows.push_back(fmt::format(
+            "{:<24} {:>12} {:>12} {:>12} {:>12}  {}", collectors::format_bit_rate(rate), bytes_text(of.lower),
+            bytes_text(of.estimate), bytes_text(of.upper), bytes_text(of.predicted), of.of));
     return table(fmt::format("{:<24} {:>12} {:>12} {:>12} {:>12}  {}", "B_max(r), longest queue", "at least",
-                             "estimate", "at most", "predicted", "of"),
+                             "estimate", "at most", "predicted", "estimate of"),
                  rows);
 }
 

@@ -149,7 +149,7 @@ function comparison_section() {
   });
   return h("section", { id: "comparison" }, h("h2", {}, "Comparison"), h("p", {}, "Baseline: ", h("code", {}, comparison.baseline), ", compared with ", h("code", {}, comparison.run), "."),
     comparison.settings_that_differ?.length ? h("ul", { class: "warnings" }, comparison.settings_that_differ.map((each) => h("li", {}, `NOT ALIKE IN ${each}`))) : null,
-    table("Side by side", ["", "baseline", "run", "difference", "relative", ["interval", "of the difference: 95 %, by bootstrap, or certified where the reason names bounds"], "conclusion"], rows, [6]),
+    table("Side by side", ["", "baseline", "run", "difference", "relative", ["interval", "of the difference: 95 %, by bootstrap"], "conclusion"], rows, [6]),
     comparison.method ? h("p", { class: "soft" }, comparison.method) : null);
 }
 
