@@ -96,7 +96,8 @@ stop
 kill $other
 check "a recording ends properly when the interface moves to another namespace" sidecar moved/t.json complete true
 check "exit code 0 if its counters could still be read, 1 otherwise" test $code -le 1
-check "the report tells that it moved" grep -q "gone        from this network namespace after" output
+"$collect" report moved/t.csv >output 2>&1
+check "the report tells that it moved" says 'gone  *from this network namespace after'
 
 ip link del vb 2>/dev/null
 ip link add va type veth peer name vb
@@ -134,6 +135,7 @@ mkdir full && mount -t tmpfs -o size=64k tmpfs full
 code=$?
 check "a disk that fills up ends the recording with exit code 1" equal $code 1
 check "and says why" says "No space left on device"
+check "the sidecar has room for the reason" eval '"$collect" report full/t.csv | grep -q "No space left on device"'
 check "what was written is readable" eval '"$collect" report full/t.csv >output'
 
 exit $((failures > 0))

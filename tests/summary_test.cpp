@@ -216,3 +216,37 @@ TEST_CASE("the JSON has the keys that others rely on", "[summary]") {
         CHECK(json["burstiness"][0].contains(key));
     CHECK(json["direction"] == "tx");
 }
+
+TEST_CASE("a reading that is no count is a restart, not traffic", "[summary]") {
+    Trace trace = bursty();
+    trace.samples[2000].tx_bytes = ~std::uint64_t{0};
+    const std::vector<BitRate> rates{BitRate{500'000'000}};
+    const InterfaceSummary summary =
+        summarize(trace, Direction::tx, from_first, to_last, standard_windows(), always(rates));
+    CHECK(summary.quality.restarts == 2);
+    CHECK(warns(summary, "COUNTERS STARTED ANEW 2 times"));
+    CHECK(summary.nic_bytes <= 25'000'000);
+    CHECK(summary.nic_bytes >= 24'000'000);
+    CHECK(summary.curve.points.back().bytes.upper <= 25'000'000);
+    CHECK(summary.backlog.at(0).bytes.lower <= 1'250'000);
+}
+
+TEST_CASE("nobody knows whether a pause went on in a gap", "[summary]") {
+    Trace trace = bursty();
+    std::erase_if(trace.samples, [](const Sample& sample) { // holds 10 bursts
+        return sample.t_ns > 500'000'000 && sample.t_ns < 1'495'000'000;
+    });
+    const BurstSummary& bursts = summarize_all(trace).bursts;
+    CHECK(bursts.pauses == 8); // four before the gap and four after it
+    CHECK(bursts.pause.max < 91ms);
+}
+
+TEST_CASE("rates for a backlog may depend on the mean", "[summary]") {
+    const InterfaceSummary summary =
+        summarize(bursty(), Direction::tx, from_first, to_last, standard_windows(), [](double mean) {
+            return std::vector<BitRate>{BitRate{static_cast<std::uint64_t>(5 * mean + 0.5)}};
+        });
+    REQUIRE(summary.backlog.size() == 1);
+    CHECK(summary.backlog[0].rate.bits_per_second == 500'000'000);
+    CHECK(summary.backlog[0].bytes.estimate == Approx(625'000).epsilon(0.01)); // 10 ms of half a Gbit/s
+}

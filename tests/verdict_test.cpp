@@ -131,6 +131,8 @@ TEST_CASE("what passed while a counter started anew has no upper bound", "[verdi
     CHECK(result_of("ptm(5ms, a.eth0) <= 60", restarted) == Result::fail);
     CHECK(result_of("ptm(5ms, a.eth0) <= 1000", restarted) == Result::not_measured);
     CHECK(result_of("backlog(100Mbit, a.eth0) <= 1MB", restarted) == Result::not_measured);
+    CHECK(result_of("mean_rate(a.eth0) <= 1GB/s", restarted) == Result::not_measured);
+    CHECK(result_of("mean_rate(a.eth0) >= 0.9MB/s", restarted) == Result::pass);
     CHECK(judged("e(5ms, a.eth0) <= 1MB", restarted).reason ==
           "at least 310 kB on a.eth0 tx: cannot be told, the limit lies between the bounds, wanted <= 1 MB");
 }
