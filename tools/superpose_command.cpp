@@ -136,6 +136,9 @@ void superpose(const SuperposeOptions& options) {
     }
     const std::vector<SuperposedTrace> traces = read_traces(options, settings);
     const Json document = superpose_json(traces, settings, threads);
+    std::vector<std::string> scripts; // all before anything is written
+    for (const std::string& figure : options.figures)
+        scripts.push_back(superpose_figure(figure, document));
     const std::string text = document.dump(1, ' ', false, Json::error_handler_t::replace);
     if (options.json) {
         collectors::print_safely("{}\n", text);
@@ -145,9 +148,9 @@ void superpose(const SuperposeOptions& options) {
         replace_file(file, text + "\n");
         collectors::print_safely("wrote {}\n", file.string());
     }
-    for (const std::string& figure : options.figures) {
-        draw_script(figure, superpose_figure(figure, document));
-        collectors::print_safely(options.json ? stderr : stdout, "wrote {}\n", figure);
+    for (std::size_t i = 0; i < scripts.size(); ++i) {
+        draw_script(options.figures[i], scripts[i]);
+        collectors::print_safely(options.json ? stderr : stdout, "wrote {}\n", options.figures[i]);
     }
 }
 

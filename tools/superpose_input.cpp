@@ -43,9 +43,7 @@ class Cells {
 public:
     explicit Cells(nanoseconds cell) : cell_(static_cast<double>(cell.count())) {}
 
-    /// Cells begin here; without it at the first reading.
-    void begin_at(nanoseconds instant) { origin_ = static_cast<double>(instant.count()); }
-
+    /// Cells begin at the first reading.
     void add(const Reading& reading) {
         const double now = collectors::midpoint_ns(reading);
         if (!origin_)
@@ -216,11 +214,10 @@ JobTrace job_trace(const ChosenTrace& chosen, const JobTraceSettings& settings, 
                               ? measured_iterations(chosen.input, chosen.trace)
                               : std::nullopt;
     Cells cells(cell);
-    if (measured)
-        cells.begin_at(measured->from);
     collectors::ActivitySeries series(cell);
     for_each_reading(chosen, settings.direction, [&](const Reading& reading) {
-        if (measured && nanoseconds(reading.begin_ns) > measured->to + cell)
+        const nanoseconds begin(reading.begin_ns);
+        if (measured && (begin < measured->from - cell / 2 || begin > measured->to + cell))
             return;
         cells.add(reading);
         series.add(std::span(&reading, 1));
