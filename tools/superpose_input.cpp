@@ -114,6 +114,13 @@ double typical_sending_cell(std::vector<double> bytes) {
     return 0;
 }
 
+/// The most in so many successive cells, divided by their number.
+double fastest(const CyclicTraffic& traffic, std::size_t cells) {
+    cells = std::min(cells, traffic.bytes.size());
+    const Superposition alone{{&traffic}, traffic.bytes.size(), {static_cast<double>(cells)}, std::nullopt};
+    return draw_once(alone, std::vector<double>{0}).window_bytes[0][0] / static_cast<double>(cells);
+}
+
 /// Of what is repeated, with ends in cells.
 std::vector<BurstSpan> bursts_of(const ChosenTrace& chosen, collectors::Direction direction, double from_ns,
                                  nanoseconds cell, std::size_t cells, double bytes_per_second) {
@@ -267,12 +274,12 @@ JobTrace job_trace(const ChosenTrace& chosen, const JobTraceSettings& settings, 
                                     settings.direction == collectors::Direction::tx ? "sent" : "received"));
     const double seconds = collectors::in_seconds(cell);
     job.sending_bits_per_second = 8 * typical / seconds;
-    job.peak_bits_per_second =
-        8 * *std::max_element(job.traffic.bytes.begin(), job.traffic.bytes.end()) / seconds;
     job.traffic.bursts = bursts_of(chosen, settings.direction, static_cast<double>(job.from.count()), cell,
                                    count, typical / 2 / seconds);
     job.resolved_from =
         std::max(collectors::resolved_from(cell, std::nullopt), chosen.trace.info.sampler.resolved_from);
+    job.peak_bits_per_second =
+        8 * fastest(job.traffic, static_cast<std::size_t>(job.resolved_from / cell)) / seconds;
 
     const std::string capitals = chosen.input.name;
     if (period.source == "none found")
@@ -287,11 +294,6 @@ JobTrace job_trace(const ChosenTrace& chosen, const JobTraceSettings& settings, 
             fmt::format("COUNTER STARTED ANEW {} TIMES IN {}: nobody knows what it counted "
                         "in between, and that is taken as nothing",
                         restarts, capitals));
-    if (chosen.others > 0)
-        job.warnings.push_back(
-            fmt::format("{} HAS {} MORE INTERFACES: that of its lowest rank stands for the job; name another "
-                        "one's file in nic/",
-                        capitals, chosen.others));
     return job;
 }
 

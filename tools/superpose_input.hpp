@@ -45,7 +45,7 @@ struct JobTrace {
     std::size_t periods = 0;            ///< in what is repeated
     std::string period_source;          ///< "timeline", "autocorrelation 0.98", "--period", "none found"
     double sending_bits_per_second = 0; ///< half of the bytes went at this rate or faster
-    double peak_bits_per_second = 0;    ///< of one cell
+    double peak_bits_per_second = 0;    ///< over the smallest window that is resolved
     std::chrono::nanoseconds resolved_from{0};
     std::vector<std::string> warnings; ///< in CAPITALS
 };

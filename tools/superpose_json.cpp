@@ -18,7 +18,9 @@ using collectors::in_seconds;
 using Json = nlohmann::ordered_json;
 using std::chrono::nanoseconds;
 
-constexpr double most_work = 2e12;        // cells that are looked at: about an hour on one core
+constexpr double most_work = 2e12; // cells that are looked at: about an hour on one core
+constexpr double faster =
+    1.15; // than the link is a trace that exceeds it by more than a shaper's bucket does
 constexpr double precise_share = 0.01;    // half-width of an interval that counts as converged
 constexpr double precise_quantile = 0.05; // of the quantile
 constexpr std::size_t curve_points = 200; // of a distribution
@@ -72,6 +74,7 @@ Json input_json(const SuperposedTrace& each, std::size_t index, std::size_t trac
     return {{"name", each.chosen.input.name},
             {"trace", each.chosen.trace.path.string()},
             {"jobs", jobs},
+            {"interfaces", each.chosen.others + 1},
             {"host", info.host},
             {"interface", info.interface},
             {"source", info.source},
@@ -184,11 +187,11 @@ std::vector<std::string> warnings_about(const std::vector<SuperposedTrace>& trac
                             each.chosen.input.name, collectors::format_duration(info.interval),
                             collectors::format_duration(settings.cell)));
         if (settings.rate &&
-            each.job.peak_bits_per_second > 1.05 * static_cast<double>(settings.rate->bits_per_second))
+            each.job.peak_bits_per_second > faster * static_cast<double>(settings.rate->bits_per_second))
             warnings.push_back(fmt::format(
                 "{} ALONE IS FASTER THAN THE LINK: up to {} over {}; it builds a queue without the others",
                 each.chosen.input.name, collectors::format_bit_rate(each.job.peak_bits_per_second),
-                collectors::format_duration(settings.cell)));
+                collectors::format_duration(each.job.resolved_from)));
     }
     if (!settings.rate)
         return warnings;

@@ -50,9 +50,13 @@ std::string jobs_text(const Json& input) {
 std::string input_text(const Json& input, const std::string& direction) {
     const std::string source = input["period_source"];
     return named(jobs_text(input),
-                 fmt::format("{}: {}.{} {}, {} period{} of {} ({}); mean {}, sends at {}, {} of the time",
+                 fmt::format("{}: {}.{} {}{}, {} period{} of {} ({}); mean {}, sends at {}, {} of the time",
                              input["name"].get<std::string>(), input["host"].get<std::string>(),
                              input["interface"].get<std::string>(), direction,
+                             input["interfaces"] == 1
+                                 ? ""
+                                 : fmt::format(" (one of its {} interfaces; a file in nic/ names another)",
+                                               input["interfaces"].get<std::size_t>()),
                              input["periods"].get<std::size_t>(), input["periods"] == 1 ? "" : "s",
                              seconds_text(input["period_seconds"]), source,
                              format_bit_rate(input["mean_bits_per_second"]),
