@@ -1,12 +1,12 @@
 #include "tools/superpose_input.hpp"
 
 #include "tools/input_failure.hpp"
+#include "tools/trace_cells.hpp"
 #include "tools/trace_numbers.hpp"
 
 #include "collectors/burstiness.hpp"
 #include "collectors/bursts.hpp"
 #include "collectors/period.hpp"
-#include "collectors/segments.hpp"
 #include "collectors/units.hpp"
 #include "generator/failure.hpp"
 
@@ -23,7 +23,7 @@ using collectors::Reading;
 using generator::UserError;
 using std::chrono::nanoseconds;
 
-constexpr double most_cells = 2e7; // 160 MB
+constexpr std::string_view none_found = "none found";
 constexpr nanoseconds cell_of_predictions = std::chrono::microseconds(100);
 
 /// Calls `block` with the readings of the trace between two instants.
@@ -37,71 +37,6 @@ void for_each_reading(const ChosenTrace& chosen, collectors::Direction direction
         return 0;
     });
 }
-
-/// Bytes of readings in cells of a grid.
-class Cells {
-public:
-    explicit Cells(nanoseconds cell) : cell_(static_cast<double>(cell.count())) {}
-
-    /// Cells begin at the first reading.
-    void add(const Reading& reading) {
-        const double now = collectors::midpoint_ns(reading);
-        if (!origin_)
-            origin_ = now;
-        if (previous_) {
-            const bool anew = collectors::starts_segment(reading, *previous_);
-            const bool corner =
-                reading.begin_ns == reading.end_ns && previous_->begin_ns == previous_->end_ns;
-            const double step = now - collectors::midpoint_ns(*previous_);
-            if (anew || (!corner && step > 2.5 * cell_))
-                unknown_ += step;
-            if (anew)
-                ++restarts_;
-            else if (reading.bytes != previous_->bytes)
-                spread(collectors::midpoint_ns(*previous_), now,
-                       static_cast<double>(reading.bytes - previous_->bytes));
-        }
-        end_ = now;
-        previous_ = reading;
-    }
-
-    double origin_ns() const { return origin_.value_or(0); }
-    double length_ns() const { return end_ - origin_ns(); }
-    double unknown_share() const { return length_ns() > 0 ? unknown_ / length_ns() : 0; }
-    std::size_t restarts() const { return restarts_; }
-    std::vector<double> take(std::size_t count) {
-        bytes_.resize(count);
-        return std::move(bytes_);
-    }
-
-private:
-    void spread(double from, double to, double bytes) {
-        const double first = (from - *origin_) / cell_;
-        const double last = (to - *origin_) / cell_;
-        if (last <= 0)
-            return;
-        if (last > most_cells)
-            throw UserError(
-                fmt::format("has more than {:.0f} million cells; give a larger --cell", most_cells / 1e6));
-        const double per_cell = bytes / (last - first);
-        auto at = static_cast<std::size_t>(std::max(first, 0.0));
-        bytes_.resize(std::max(bytes_.size(), static_cast<std::size_t>(std::ceil(last))));
-        for (; static_cast<double>(at) < last; ++at) {
-            const double begin = std::max(first, static_cast<double>(at));
-            const double end = std::min(last, static_cast<double>(at + 1));
-            // All of it, or a share of it: what lies in one cell must not be rounded.
-            bytes_[at] += begin == first && end == last ? bytes : per_cell * (end - begin);
-        }
-    }
-
-    double cell_;
-    std::optional<double> origin_;
-    double end_ = 0;
-    std::optional<Reading> previous_;
-    double unknown_ = 0; ///< ns
-    std::size_t restarts_ = 0;
-    std::vector<double> bytes_;
-};
 
 /// Half of the bytes went in cells that held as many, or more.
 double typical_sending_cell(std::vector<double> bytes) {
@@ -159,7 +94,54 @@ struct PeriodFound {
 PeriodFound period_in(collectors::ActivitySeries& series, double length_ns) {
     if (const auto period = collectors::find_period(series.bytes(), series.cell()))
         return {period->length, fmt::format("autocorrelation {:.2f}", period->autocorrelation)};
-    return {nanoseconds(std::llround(length_ns)), "none found"};
+    return {nanoseconds(std::llround(length_ns)), std::string(none_found)};
+}
+
+/// That fit; a hundredth more, for the last reading may be a little early.
+std::size_t whole_periods(double length_ns, nanoseconds period) {
+    return static_cast<std::size_t>(length_ns / static_cast<double>(period.count()) + 0.01);
+}
+
+/// How many cells whole periods take.
+std::size_t repeated_cells(const ChosenTrace& chosen, double length_ns, nanoseconds period,
+                           nanoseconds cell) {
+    const std::string name = chosen.trace.path.string();
+    const auto cell_ns = static_cast<double>(cell.count());
+    const double all = std::floor(length_ns / cell_ns + 0.01);
+    if (!(all >= 1))
+        throw UserError(
+            fmt::format("{}: is shorter than a cell of {}", name, collectors::format_duration(cell)));
+    if (all > TraceCells::most_cells)
+        throw UserError(fmt::format("{}: has more than {:.0f} million cells of {}; give a larger --cell",
+                                    name, TraceCells::most_cells / 1e6, collectors::format_duration(cell)));
+    if (period < cell)
+        throw UserError(fmt::format("{}: the period of {} is shorter than a cell of {}", name,
+                                    collectors::format_duration(period), collectors::format_duration(cell)));
+    const std::size_t periods = whole_periods(length_ns, period);
+    if (periods == 0)
+        throw UserError(fmt::format("{}: {} of it can be used, which is shorter than the period of {}", name,
+                                    collectors::format_duration(nanoseconds(std::llround(length_ns))),
+                                    collectors::format_duration(period)));
+    const double cells = static_cast<double>(periods) * static_cast<double>(period.count()) / cell_ns;
+    return static_cast<std::size_t>(std::clamp(std::round(cells), 1.0, all));
+}
+
+std::vector<std::string> warnings_about(const ChosenTrace& chosen, const TraceCells& cells,
+                                        const PeriodFound& period) {
+    std::vector<std::string> warnings;
+    const std::string& name = chosen.input.name;
+    if (period.source == none_found)
+        warnings.push_back(fmt::format(
+            "NO PERIOD FOUND IN {}: a draw covers the whole trace; give --period if it has one", name));
+    if (cells.unknown_share() > 0.01)
+        warnings.push_back(fmt::format("GAPS IN {}: bytes of {:.1f} % of the time are spread evenly over the "
+                                       "gaps, though they may have come in bursts",
+                                       name, 100 * cells.unknown_share()));
+    if (cells.restarts() > 0)
+        warnings.push_back(fmt::format("COUNTER STARTED ANEW {} TIMES IN {}: nobody knows what it counted in "
+                                       "between, and that is taken as nothing",
+                                       cells.restarts(), name));
+    return warnings;
 }
 
 } // namespace
@@ -215,12 +197,10 @@ nanoseconds common_cell(std::span<const ChosenTrace> traces) {
 }
 
 JobTrace job_trace(const ChosenTrace& chosen, const JobTraceSettings& settings, nanoseconds cell) {
-    const std::string name = chosen.trace.path.string();
-    JobTrace job;
     const auto measured = chosen.input.kind == ReportInput::Kind::run
                               ? measured_iterations(chosen.input, chosen.trace)
                               : std::nullopt;
-    Cells cells(cell);
+    TraceCells cells(cell);
     collectors::ActivitySeries series(cell);
     for_each_reading(chosen, settings.direction, [&](const Reading& reading) {
         const nanoseconds begin(reading.begin_ns);
@@ -229,48 +209,29 @@ JobTrace job_trace(const ChosenTrace& chosen, const JobTraceSettings& settings, 
         cells.add(reading);
         series.add(std::span(&reading, 1));
     });
-    const auto cell_ns = static_cast<double>(cell.count());
     double length_ns = cells.length_ns();
     if (measured)
         length_ns = std::min(length_ns, static_cast<double>((measured->to - measured->from).count()));
-    const double all = std::floor(length_ns / cell_ns + 0.01);
-    if (!(all >= 1))
-        throw UserError(
-            fmt::format("{}: is shorter than a cell of {}", name, collectors::format_duration(cell)));
-    if (all > most_cells)
-        throw UserError(fmt::format("{}: has more than {:.0f} million cells of {}; give a larger --cell",
-                                    name, most_cells / 1e6, collectors::format_duration(cell)));
 
-    PeriodFound period{nanoseconds(0), "--period"};
-    if (settings.period)
-        period.length = *settings.period;
-    else if (measured)
-        period = {(measured->to - measured->from) / static_cast<std::int64_t>(measured->count), "timeline"};
-    else
-        period = period_in(series, length_ns);
-    const auto period_ns = static_cast<double>(period.length.count());
-    if (period_ns < cell_ns)
-        throw UserError(fmt::format("{}: the period of {} is shorter than a cell of {}", name,
-                                    collectors::format_duration(period.length),
-                                    collectors::format_duration(cell)));
-    // A hundredth: the last reading may be a little early.
-    job.periods = static_cast<std::size_t>(length_ns / period_ns + 0.01);
-    if (job.periods == 0)
-        throw UserError(fmt::format("{}: {} of it can be used, which is shorter than the period of {}", name,
-                                    collectors::format_duration(nanoseconds(std::llround(length_ns))),
-                                    collectors::format_duration(period.length)));
-    const auto count = static_cast<std::size_t>(
-        std::clamp(std::round(static_cast<double>(job.periods) * period_ns / cell_ns), 1.0, all));
+    PeriodFound period{settings.period.value_or(nanoseconds(0)), "--period"};
+    if (!settings.period)
+        period =
+            measured
+                ? PeriodFound{(measured->to - measured->from) / static_cast<std::int64_t>(measured->count),
+                              "timeline"}
+                : period_in(series, length_ns);
+    JobTrace job;
+    const std::size_t count = repeated_cells(chosen, length_ns, period.length, cell);
     job.from = nanoseconds(std::llround(cells.origin_ns()));
     job.period = period.length;
+    job.periods = whole_periods(length_ns, period.length);
     job.period_source = period.source;
-    const double unknown = cells.unknown_share();
-    const std::size_t restarts = cells.restarts();
+    job.warnings = warnings_about(chosen, cells, period);
     job.traffic.bytes = cells.take(count);
 
     const double typical = typical_sending_cell(job.traffic.bytes);
     if (!(typical > 0))
-        throw UserError(fmt::format("{}: nothing was {} there", name,
+        throw UserError(fmt::format("{}: nothing was {} there", chosen.trace.path.string(),
                                     settings.direction == collectors::Direction::tx ? "sent" : "received"));
     const double seconds = collectors::in_seconds(cell);
     job.sending_bits_per_second = 8 * typical / seconds;
@@ -280,20 +241,6 @@ JobTrace job_trace(const ChosenTrace& chosen, const JobTraceSettings& settings, 
         std::max(collectors::resolved_from(cell, std::nullopt), chosen.trace.info.sampler.resolved_from);
     job.peak_bits_per_second =
         8 * fastest(job.traffic, static_cast<std::size_t>(job.resolved_from / cell)) / seconds;
-
-    const std::string capitals = chosen.input.name;
-    if (period.source == "none found")
-        job.warnings.push_back(fmt::format(
-            "NO PERIOD FOUND IN {}: a draw covers the whole trace; give --period if it has one", capitals));
-    if (unknown > 0.01)
-        job.warnings.push_back(fmt::format("GAPS IN {}: bytes of {:.1f} % of the time are spread evenly over "
-                                           "the gaps, though they may have come in bursts",
-                                           capitals, 100 * unknown));
-    if (restarts > 0)
-        job.warnings.push_back(
-            fmt::format("COUNTER STARTED ANEW {} TIMES IN {}: nobody knows what it counted "
-                        "in between, and that is taken as nothing",
-                        restarts, capitals));
     return job;
 }
 

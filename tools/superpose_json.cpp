@@ -18,9 +18,7 @@ using collectors::in_seconds;
 using Json = nlohmann::ordered_json;
 using std::chrono::nanoseconds;
 
-constexpr double most_work = 2e12; // cells that are looked at: about an hour on one core
-constexpr double faster =
-    1.15; // than the link is a trace that exceeds it by more than a shaper's bucket does
+constexpr double most_work = 2e12;        // cells that are looked at: about an hour on one core
 constexpr double precise_share = 0.01;    // half-width of an interval that counts as converged
 constexpr double precise_quantile = 0.05; // of the quantile
 constexpr std::size_t curve_points = 200; // of a distribution
@@ -170,47 +168,6 @@ Json curve_json(std::vector<double> values) {
     return curve;
 }
 
-std::vector<std::string> warnings_about(const std::vector<SuperposedTrace>& traces,
-                                        const SuperposeSettings& settings, double load) {
-    std::vector<std::string> warnings;
-    for (const SuperposedTrace& each : traces) {
-        warnings.insert(warnings.end(), each.job.warnings.begin(), each.job.warnings.end());
-        if (each.chosen.trace.info.byte_unit != traces.front().chosen.trace.info.byte_unit)
-            warnings.push_back(fmt::format("DIFFERENT UNITS: {} counts \"{}\", {} \"{}\"",
-                                           each.chosen.input.name, each.chosen.trace.info.byte_unit,
-                                           traces.front().chosen.input.name,
-                                           traces.front().chosen.trace.info.byte_unit));
-        const collectors::TraceInfo& info = each.chosen.trace.info;
-        if (info.interval.count() > 0 && info.interval != settings.cell)
-            warnings.push_back(
-                fmt::format("RESAMPLED: {} was read every {}, its bytes are spread over cells of {}",
-                            each.chosen.input.name, collectors::format_duration(info.interval),
-                            collectors::format_duration(settings.cell)));
-        if (settings.rate &&
-            each.job.peak_bits_per_second > faster * static_cast<double>(settings.rate->bits_per_second))
-            warnings.push_back(fmt::format(
-                "{} ALONE IS FASTER THAN THE LINK: up to {} over {}; it builds a queue without the others",
-                each.chosen.input.name, collectors::format_bit_rate(each.job.peak_bits_per_second),
-                collectors::format_duration(each.job.resolved_from)));
-    }
-    if (!settings.rate)
-        return warnings;
-    if (load >= 1)
-        warnings.push_back(fmt::format("LOAD IS {:.1f} % OF THE LINK: the queue grows without end, and no "
-                                       "buffer holds it; no backlog is given",
-                                       100 * load));
-    const double cell_bytes = settings.rate->bytes_per_second() * in_seconds(settings.cell);
-    for (const std::uint64_t buffer : settings.buffers)
-        if (static_cast<double>(buffer) < 2 * cell_bytes)
-            warnings.push_back(fmt::format("{} IS LITTLE FOR CELLS OF {}, in which the link carries {}: what "
-                                           "happens within a cell is not "
-                                           "known",
-                                           collectors::format_bytes(static_cast<double>(buffer)),
-                                           collectors::format_duration(settings.cell),
-                                           collectors::format_bytes(cell_bytes)));
-    return warnings;
-}
-
 /// Of every draw at once: E of a sum is at most the sum of the E of its parts.
 std::vector<double> aligned_bounds(const std::vector<SuperposedTrace>& traces,
                                    const SuperposeSettings& settings, std::span<const double> windows) {
@@ -326,7 +283,7 @@ Json superpose_json(const std::vector<SuperposedTrace>& traces, const SuperposeS
             {"buffers", buffers},
             {"overlap", probability_json(count_overlaps(draws.overlaps), count)},
             {"convergence", settings.offsets.empty() ? convergence_json(draws, settings) : Json()},
-            {"warnings", warnings_about(traces, settings, load)}};
+            {"warnings", superposition_warnings(traces, settings, load)}};
 }
 
 } // namespace tools

@@ -39,6 +39,10 @@ struct SuperposeSettings {
 nlohmann::ordered_json superpose_json(const std::vector<SuperposedTrace>& traces,
                                       const SuperposeSettings& settings, std::size_t threads);
 
+/// In CAPITALS what should not be trusted; `load` is the share of the link that all offer on average.
+std::vector<std::string> superposition_warnings(const std::vector<SuperposedTrace>& traces,
+                                                const SuperposeSettings& settings, double load);
+
 /// As a person reads it. Pure.
 std::string superpose_text(const nlohmann::ordered_json& document);
 
