@@ -48,6 +48,16 @@ TEST_CASE("two square bursts of length L overlap in a share 2 L / T of the phase
           Approx(0.1).margin(3.29 * std::sqrt(0.1 * 0.9 / count)));
 }
 
+TEST_CASE("K bursts of length L keep apart with probability (1 - K L / T)^(K - 1)", "[superposition]") {
+    // Random arcs on a circle (Stevens, 1939): for 8 arcs of 1 % 1 - 0.92^7 overlap.
+    const CyclicTraffic burst = square_burst(1000, 400, 10, 1);
+    constexpr std::size_t count = 40'000;
+    const Draws draws = tools::draw_phases(jobs_like(burst, 8), count, 3, 2);
+    const double expected = 1 - std::pow(0.92, 7);
+    CHECK(static_cast<double>(overlaps_in(draws)) / count ==
+          Approx(expected).margin(3.29 * std::sqrt(expected * (1 - expected) / count)));
+}
+
 TEST_CASE("bursts overlap only if they have an instant in common", "[superposition]") {
     const CyclicTraffic burst = square_burst(100, 95, 5, 1);
     tools::Superposition two = jobs_like(burst, 2);
