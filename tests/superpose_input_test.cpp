@@ -85,7 +85,7 @@ TEST_CASE("one job alone has the metrics of its trace", "[superpose]") {
     for (const std::size_t i : {1U, 2U}) {
         CHECK(document["burstiness"][i]["e_bytes"]["max"] == own.points[i].bytes.estimate);
         CHECK(document["burstiness"][i]["e_bound_bytes"] == own.points[i].bytes.estimate);
-        CHECK(document["burstiness"][i]["ptm"]["p5"].get<double>() ==
+        CHECK(document["burstiness"][i]["ptm"]["max"].get<double>() ==
               Approx(collectors::peak_to_mean(own, own.points[i]).estimate));
     }
     CHECK(document["backlog"]["bytes"]["max"].get<double>() ==
@@ -178,4 +178,29 @@ TEST_CASE("a run's job is its measured iterations", "[superpose]") {
         CHECK(job.sending_bits_per_second == Approx(320e6));
     }
     CHECK(tools::common_cell(std::vector{tools::choose_trace(folder.path())}) == 500us);
+}
+
+TEST_CASE("with given offsets each period is a draw", "[superpose]") {
+    // Ten periods of 50 ms, a burst of 5 ms at 1 Gbit/s in each; in the fourth it comes 5 ms later.
+    const SuperposedFile file(half_millisecond_trace(1000, [](std::size_t i) {
+        const std::size_t begin = i / 100 == 3 ? 10 : 0;
+        return i % 100 >= begin && i % 100 < begin + 10 ? 62'500U : 0U;
+    }));
+    const SuperposedFile steady(
+        half_millisecond_trace(1000, [](std::size_t i) { return i % 100 < 10 ? 62'500U : 0U; }));
+    tools::SuperposeSettings settings = two_windows(2);
+    settings.offsets = {0ns, 0ns};
+    settings.buffers = {500'000};
+    const tools::JobTraceSettings period{Direction::tx, 50ms};
+    const OrderedJson aligned = tools::superpose_json({file.read(period), steady.read(period)}, settings, 1);
+    CHECK(aligned["draws"] == 10);
+    CHECK(aligned["backlog"]["bytes"]["p50"] == 625'000.0); // C L
+    CHECK(aligned["backlog"]["bytes"]["min"] == 0.0);
+    CHECK(aligned["buffers"][0]["probability"]["share"] == 0.9);
+    CHECK(aligned["overlap"]["share"] == 0.9);
+    settings.offsets = {0ns, 5ms}; // only in the fourth do they meet
+    const OrderedJson apart = tools::superpose_json({file.read(period), steady.read(period)}, settings, 1);
+    CHECK(apart["backlog"]["bytes"]["p50"] == 0.0);
+    CHECK(apart["backlog"]["bytes"]["max"] == 625'000.0);
+    CHECK(apart["overlap"]["share"] == 0.1);
 }

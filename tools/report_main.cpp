@@ -66,7 +66,8 @@ void add_superposition_options(CLI::App& app, CLI::Option* superpose, tools::Sup
     add("--phases", options.phases, "How many times phases are drawn; default 10000", "N");
     add("--seed", options.seed, "Of the draws: the same seed gives the same result; default 1", "N");
     add("--offsets", options.offsets,
-        "In place of random phases: how much later each job begins, e.g. 0,13ms", "TIME,...")
+        "In place of random phases: how much later each job begins, e.g. 0,13ms; each period is a draw",
+        "TIME,...")
         ->delimiter(',')
         ->allow_extra_args(false);
     add("--rate", options.rate,

@@ -41,21 +41,33 @@ double in_cells(nanoseconds length, nanoseconds cell) {
     return static_cast<double>(length.count()) / static_cast<double>(cell.count());
 }
 
-/// The longest period of all; with given offsets everything that is repeated, for nothing else is drawn.
+/// The longest period of all.
 std::size_t covered_cells(const std::vector<SuperposedTrace>& traces, const SuperposeSettings& settings) {
     std::size_t cells = 1;
     for (const SuperposedTrace& each : traces)
-        cells = std::max(cells, settings.offsets.empty() ? static_cast<std::size_t>(std::llround(
-                                                               in_cells(each.job.period, settings.cell)))
-                                                         : each.job.traffic.bytes.size());
+        cells =
+            std::max(cells, static_cast<std::size_t>(std::llround(in_cells(each.job.period, settings.cell))));
     return cells;
 }
 
-/// Where a job's traffic stands if it begins so late.
-double start_of(nanoseconds offset, nanoseconds cell, const CyclicTraffic& traffic) {
-    const auto length = static_cast<double>(traffic.bytes.size());
-    const double start = std::fmod(-in_cells(offset, cell), length);
-    return start < 0 ? start + length : start;
+/// Where the jobs' traffic stands at the start of each period, from the trace with the most of them, if each
+/// job begins as much later as its offset says.
+std::vector<std::vector<double>> given_starts(const std::vector<SuperposedTrace>& traces,
+                                              const SuperposeSettings& settings) {
+    const auto longest = std::max_element(traces.begin(), traces.end(), [](const auto& a, const auto& b) {
+        return a.job.traffic.bytes.size() < b.job.traffic.bytes.size();
+    });
+    const double period =
+        static_cast<double>(longest->job.traffic.bytes.size()) / static_cast<double>(longest->job.periods);
+    std::vector<std::vector<double>> all(longest->job.periods);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t job = 0; job < settings.jobs; ++job) {
+            const auto length = static_cast<double>(traces[job % traces.size()].job.traffic.bytes.size());
+            const double start = std::fmod(
+                static_cast<double>(i) * period - in_cells(settings.offsets[job], settings.cell), length);
+            all[i].push_back(start < 0 ? start + length : start);
+        }
+    return all;
 }
 
 Json input_json(const SuperposedTrace& each, std::size_t index, std::size_t traces,
@@ -211,7 +223,9 @@ Json superpose_json(const std::vector<SuperposedTrace>& traces, const SuperposeS
     if (settings.rate && load < 1)
         superposition.drained = settings.rate->bytes_per_second() * seconds;
 
-    const std::size_t count = settings.offsets.empty() ? settings.phases : 1;
+    const auto given =
+        settings.offsets.empty() ? std::vector<std::vector<double>>() : given_starts(traces, settings);
+    const std::size_t count = settings.offsets.empty() ? settings.phases : given.size();
     const double work = static_cast<double>(count) * static_cast<double>(summed_cells(superposition)) *
                         static_cast<double>(settings.jobs + resolved.size() + 4);
     if (work > most_work)
@@ -220,18 +234,11 @@ Json superpose_json(const std::vector<SuperposedTrace>& traces, const SuperposeS
             "--cell, or the --period of the traces help",
             count, settings.jobs, summed_cells(superposition), collectors::format_duration(settings.cell)));
 
-    Draws draws;
+    const Draws draws = settings.offsets.empty() ? draw_phases(superposition, count, settings.seed, threads)
+                                                 : draw_given(superposition, given);
     std::vector<double> offsets;
-    if (settings.offsets.empty()) {
-        draws = draw_phases(superposition, count, settings.seed, threads);
-    } else {
-        std::vector<double> starts;
-        for (std::size_t i = 0; i < settings.jobs; ++i) {
-            starts.push_back(start_of(settings.offsets[i], settings.cell, *superposition.jobs[i]));
-            offsets.push_back(in_seconds(settings.offsets[i]));
-        }
-        draws = draw_once(superposition, starts);
-    }
+    for (const nanoseconds offset : settings.offsets)
+        offsets.push_back(in_seconds(offset));
 
     Json inputs = Json::array();
     for (std::size_t i = 0; i < traces.size(); ++i)

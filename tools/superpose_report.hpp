@@ -25,7 +25,8 @@ struct SuperposeSettings {
     std::size_t jobs = 0; ///< job i is trace i modulo their number
     std::size_t phases = 0;
     std::uint64_t seed = 1;
-    std::vector<std::chrono::nanoseconds> offsets; ///< not empty: one draw, in which each job begins so late
+    std::vector<std::chrono::nanoseconds>
+        offsets; ///< not empty: each job begins so late, and each period is a draw
     collectors::Direction direction = collectors::Direction::tx;
     std::chrono::nanoseconds cell{0};
     std::vector<std::chrono::nanoseconds> windows;

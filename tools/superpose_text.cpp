@@ -161,7 +161,9 @@ std::string title_text(const Json& document) {
         std::vector<std::string> offsets;
         for (const Json& offset : document["offsets_seconds"])
             offsets.push_back(seconds_text(offset));
-        draws = fmt::format("offsets {}", fmt::join(offsets, ", "));
+        const auto periods = document["draws"].get<std::size_t>();
+        draws = fmt::format("{} period{} with offsets {}", periods, periods == 1 ? "" : "s",
+                            fmt::join(offsets, ", "));
     }
     return named(
         "superposition",

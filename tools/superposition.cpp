@@ -167,11 +167,16 @@ Draws draw_phases(const Superposition& superposition, std::size_t count, std::ui
     return draws;
 }
 
-Draws draw_once(const Superposition& superposition, std::span<const double> starts) {
-    Draws draws = room_for(superposition, 1);
+Draws draw_given(const Superposition& superposition, std::span<const std::vector<double>> starts) {
+    Draws draws = room_for(superposition, starts.size());
     Superposer superposer(superposition);
-    draw_into(draws, 0, superposition, superposer, starts);
+    for (std::size_t draw = 0; draw < starts.size(); ++draw)
+        draw_into(draws, draw, superposition, superposer, starts[draw]);
     return draws;
+}
+
+Draws draw_once(const Superposition& superposition, const std::vector<double>& starts) {
+    return draw_given(superposition, std::span(&starts, 1));
 }
 
 } // namespace tools

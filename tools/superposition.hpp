@@ -80,7 +80,10 @@ private:
 Draws draw_phases(const Superposition& superposition, std::size_t count, std::uint64_t seed,
                   std::size_t threads);
 
+/// One draw for each of these starts of all jobs.
+Draws draw_given(const Superposition& superposition, std::span<const std::vector<double>> starts);
+
 /// The one draw with these starts.
-Draws draw_once(const Superposition& superposition, std::span<const double> starts);
+Draws draw_once(const Superposition& superposition, const std::vector<double>& starts);
 
 } // namespace tools
