@@ -89,12 +89,25 @@ def check(rule, holds, figures):
 def rows(pattern):
     return list(csv.DictReader(open(glob.glob(pattern)[0])))
 
-def starts(run, job, warmup):
-    """When the sender began each measured iteration's burst, since the start of the launch; timelines begin with their job."""
-    jobs = json.load(open(f"{out}/{run}/launch.json"))["jobs"]
-    planned = next(each for each in jobs if each["name"] == job)["offset_seconds"]["planned"]
-    return {int(row["iteration"]): planned + int(row["start_ns"]) / 1e9 for row in rows(f"{out}/{run}/{job}/timeline.csv")
-            if row["rank"] == "0" and row["iteration_end_ns"] and int(row["iteration"]) >= warmup}
+def bursts(run, host):
+    """When the bytes of each burst began to leave the host, on the clock that all hosts of a testbed share. When a rank was due to
+    send is not enough: it may not get the CPU then."""
+    path = glob.glob(f"{out}/{run}/nic/*{host}.eth0.csv")[0]
+    begin = json.load(open(path.removesuffix("csv") + "json"))["start_monotonic_ns"]
+    found, sent, last = [], 0, 0
+    for row in csv.DictReader(open(path)):
+        now, bytes = (begin + int(row["t_ns"])) / 1e9, int(row["tx_bytes"])
+        if bytes - sent > 20_000:
+            if now - last > 0.02:
+                found.append(now)
+            last = now
+        sent = bytes
+    return found
+
+def offset_held(run, warmup):
+    """By how much later the burst of b began than the nearest of a: the median."""
+    first, second = bursts(run, 1), bursts(run, 2)
+    return statistics.median(min((each - other for other in first), key=abs) for each in second[warmup:])
 
 def peaks(run, warmup):
     """The largest queue of each iteration but those of warm-up: queues that are 5 ms of silence apart."""
@@ -120,8 +133,7 @@ def extrapolated(traces, offset, rate):
     return json.loads(text)["backlog"]["bytes"]["p50"]
 
 def compare(run, warmup, a, b):
-    first, second = starts(run, "a", warmup), starts(run, "b", warmup)
-    offset = statistics.median(second[i] - first[i] for i in first if i in second)
+    offset = offset_held(run, warmup)
     measured = peaks(run, warmup)
     share = wire_share(run)
     sources = {"predicted traces": ([f"{out}/{a}.csv", f"{out}/{b}.csv"], 1e9 * 1448 / 1538, 1538 / 1448)}
