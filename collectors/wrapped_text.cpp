@@ -1,5 +1,7 @@
 #include "collectors/wrapped_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace collectors {
@@ -20,6 +22,13 @@ std::string wrapped(std::string_view text, std::size_t width) {
         begin = end + 1;
     }
     return result;
+}
+
+std::string labelled(std::string_view name, std::string_view text, std::size_t margin, std::size_t width) {
+    std::string lines = wrapped(text, width - margin);
+    for (std::size_t at = lines.find('\n'); at != std::string::npos; at = lines.find('\n', at + margin))
+        lines.insert(at + 1, margin, ' ');
+    return fmt::format("{:<{}}{}\n", name, margin, lines);
 }
 
 } // namespace collectors

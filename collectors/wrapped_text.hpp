@@ -10,4 +10,8 @@ namespace collectors {
 /// no line feed at the end. Counts bytes, not characters.
 std::string wrapped(std::string_view text, std::size_t width);
 
+/// "name     text, broken at `width` columns", with a line feed; further lines begin below the text, which
+/// begins at column `margin`.
+std::string labelled(std::string_view name, std::string_view text, std::size_t margin, std::size_t width);
+
 } // namespace collectors

@@ -256,9 +256,16 @@ void require_figure_name(const std::filesystem::path& path) {
             path.string()));
 }
 
+std::string_view figure_terminal(const std::filesystem::path& path) {
+    const Terminal* const terminal = terminal_of(path);
+    return terminal == nullptr ? "" : terminal->command;
+}
+
 std::string_view figure_sign(const std::filesystem::path& path) {
-    require_figure_name(path);
-    return terminal_of(path)->sign;
+    const Terminal* const terminal = terminal_of(path);
+    if (terminal == nullptr)
+        throw UserError(fmt::format("--figure {}: must be .svg, .png or .pdf", path.string()));
+    return terminal->sign;
 }
 
 std::string figure_script(const std::filesystem::path& path, const Json& report,

@@ -82,10 +82,14 @@ std::string run_gnuplot(const std::filesystem::path& script, const std::filesyst
 
 } // namespace
 
+void draw_script(const std::filesystem::path& path, const std::string& text) {
+    const TemporaryScript script(text);
+    replace_file(path, run_gnuplot(script.path(), path));
+}
+
 void draw_figure(const std::filesystem::path& path, const nlohmann::ordered_json& report,
                  std::span<const ReportInput> inputs) {
-    const TemporaryScript script(figure_script(path, report, inputs));
-    replace_file(path, run_gnuplot(script.path(), path));
+    draw_script(path, figure_script(path, report, inputs));
 }
 
 } // namespace tools

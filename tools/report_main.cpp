@@ -7,6 +7,7 @@
 #include "tools/report_junit.hpp"
 #include "tools/report_text.hpp"
 #include "tools/run_program.hpp"
+#include "tools/superpose_command.hpp"
 
 #include "generator/field_options.hpp"
 
@@ -34,7 +35,8 @@ constexpr const char* examples =
     "  gradburst-report run/\n"
     "  gradburst-report run/ --expect 'ptm(5ms) >= 60' --expect 'iteration_p99 <= 1.1*predicted'\n"
     "  gradburst-report --baseline before/ after/\n"
-    "  gradburst-report trace.csv --figure ptm.svg\n\n"
+    "  gradburst-report trace.csv --figure ptm.svg\n"
+    "  gradburst-report --superpose a.csv b.csv --jobs 8 --rate 100Gbit --buffer 16MB\n\n"
     "Exit codes: 0 done; 1 something failed; 2 a mistake in the command line or in an input; 3 an "
     "expectation was "
     "not met,\n"
@@ -49,7 +51,42 @@ struct Options {
     std::string out;
     bool json = false;
     bool overwrite = false;
+    bool superpose = false;
+    tools::SuperposeOptions superposition;
 };
+
+/// What only --superpose knows.
+void add_superposition_options(CLI::App& app, CLI::Option* superpose, tools::SuperposeOptions& options) {
+    const auto add = [&](const std::string& name, auto& value, const std::string& help,
+                         const std::string& type) {
+        return app.add_option(name, value, help)->needs(superpose)->type_name(type)->group("Superposition");
+    };
+    add("--jobs", options.jobs, "How many; each trace in turn stands for one. Default: one for each trace",
+        "K");
+    add("--phases", options.phases, "How many times phases are drawn; default 10000", "N");
+    add("--seed", options.seed, "Of the draws: the same seed gives the same result; default 1", "N");
+    add("--offsets", options.offsets,
+        "In place of random phases: how much later each job begins, e.g. 0,13ms; each period is a draw",
+        "TIME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    add("--rate", options.rate,
+        "Of the link that they share, e.g. 100Gbit, in bytes as the traces count them", "RATE");
+    add("--buffer", options.buffers, "In front of the link, e.g. 16MB: how likely is a longer queue?",
+        "SIZE,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    add("--tau", options.windows, "Windows, e.g. 1ms,5ms; 1 ms to 1 s if not given", "TIME,...")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    add("--period", options.period,
+        "Of the traces; without it from the run's timeline, or by autocorrelation", "TIME");
+    add("--cell", options.cell,
+        "Of the grid of sums and phases; default: the longest interval of the traces, 100us for predictions",
+        "TIME");
+    add("--direction", options.direction, "tx or rx of the traces; default tx", "DIRECTION");
+    add("--threads", options.threads, "Default: all cores. They do not change the result", "N");
+}
 
 void add_options(CLI::App& app, Options& options) {
     app.add_option("run", options.inputs, "Run directories, or traces of gradburst-collect")->required();
@@ -70,6 +107,27 @@ void add_options(CLI::App& app, Options& options) {
         ->type_name("FOLDER");
     app.add_flag("--json", options.json, "Print report.json instead of tables, and write no file for it");
     app.add_flag("--overwrite", options.overwrite, "Replace files there that gradburst-report did not write");
+    CLI::Option* const superpose =
+        app.add_flag("--superpose", options.superpose,
+                     "What several jobs like these offer to one link, with random phases: E, PtM, queue, "
+                     "superpose.json")
+            ->group("Superposition");
+    add_superposition_options(app, superpose, options.superposition);
+}
+
+int run_superpose(const Options& options) {
+    if (!options.expectations.empty() || !options.baseline.empty() || !options.junit.empty())
+        throw UserError(
+            "--superpose: is no run that can be judged or compared: not with --expect, --junit or "
+            "--baseline");
+    tools::SuperposeOptions superposition = options.superposition;
+    superposition.inputs = options.inputs;
+    superposition.figures = options.figures;
+    superposition.out = options.out;
+    superposition.json = options.json;
+    superposition.overwrite = options.overwrite;
+    tools::superpose(superposition);
+    return generator::success;
 }
 
 std::vector<tools::ReportInput> read_inputs(const Options& options) {
@@ -159,6 +217,8 @@ int run(int argument_count, char** arguments) {
         fmt::print("{}", *text);
         return 0;
     }
+    if (options.superpose)
+        return run_superpose(options);
     const tools::ReportSettings settings = settings_of(options);
     for (const std::string& figure : options.figures)
         tools::require_figure_name(figure);

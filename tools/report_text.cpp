@@ -26,12 +26,8 @@ std::string text_of(const Json& document, const std::string& path, const std::st
     return found.is_string() ? found.get<std::string>() : otherwise;
 }
 
-/// "name             text, broken where it must be"
 std::string line(const std::string& name, const std::string& text) {
-    std::string wrapped = collectors::wrapped(text, columns - margin);
-    for (std::size_t at = wrapped.find('\n'); at != std::string::npos; at = wrapped.find('\n', at + margin))
-        wrapped.insert(at + 1, margin, ' ');
-    return fmt::format("{:<{}}{}\n", name, margin, wrapped);
+    return collectors::labelled(name, text, margin, columns);
 }
 
 std::string hosts_text(const Json& run) {

@@ -21,22 +21,10 @@ struct Period {
     nanoseconds to = nanoseconds::max();
 };
 
-/// The iterations that count, in the time of the trace.
+/// The iterations that count, in the time of the trace; all of it where none do.
 Period measured_period(const ReportInput& input, const TraceSource& trace) {
-    if (!input.run.is_object() || !input.run.contains("iterations"))
-        return {};
-    const std::uint32_t warmup = input.run["iterations"].value("warmup", 0U);
-    const std::uint32_t count = input.run["iterations"].value("count", 0U);
-    std::int64_t from = std::numeric_limits<std::int64_t>::max();
-    std::int64_t to = std::numeric_limits<std::int64_t>::min();
-    for (const BucketSpan& span : input.timeline)
-        if (span.iteration >= warmup && span.iteration < count && span.iteration_start_ns &&
-            span.iteration_end_ns) {
-            from = std::min(from, *span.iteration_start_ns);
-            to = std::max(to, *span.iteration_end_ns);
-        }
-    return from < to ? Period{nanoseconds(from - trace.offset_ns), nanoseconds(to - trace.offset_ns)}
-                     : Period{};
+    const auto measured = measured_iterations(input, trace);
+    return measured ? Period{measured->from, measured->to} : Period{};
 }
 
 /// Of the links of a run; nobody told a bare trace.
@@ -48,6 +36,25 @@ std::optional<collectors::BitRate> line_rate(const ReportInput& input) {
 }
 
 } // namespace
+
+std::optional<MeasuredIterations> measured_iterations(const ReportInput& input, const TraceSource& trace) {
+    if (!input.run.is_object() || !input.run.contains("iterations"))
+        return std::nullopt;
+    const std::uint32_t warmup = input.run["iterations"].value("warmup", 0U);
+    const std::uint32_t count = input.run["iterations"].value("count", 0U);
+    std::int64_t from = std::numeric_limits<std::int64_t>::max();
+    std::int64_t to = std::numeric_limits<std::int64_t>::min();
+    for (const BucketSpan& span : input.timeline)
+        if (span.iteration >= warmup && span.iteration < count && span.iteration_start_ns &&
+            span.iteration_end_ns) {
+            from = std::min(from, *span.iteration_start_ns);
+            to = std::max(to, *span.iteration_end_ns);
+        }
+    if (from >= to)
+        return std::nullopt;
+    return MeasuredIterations{nanoseconds(from - trace.offset_ns), nanoseconds(to - trace.offset_ns),
+                              count - warmup};
+}
 
 Json trace_summaries(const ReportInput& input, const TraceSource& trace,
                      std::span<const generator::Expectation> asked) {
