@@ -24,6 +24,15 @@ double exponential(Draws& draws) {
     return -std::log1p(-draws.uniform());
 }
 
+/// Of a query: when it falls due, who answers, how much.
+Draws query_draws(std::uint64_t seed, std::uint32_t entry, int client, std::int64_t query) {
+    return {seed, background_stream + entry, static_cast<std::uint64_t>(client), query};
+}
+
+double query_gap_ns(const BackgroundEntry& entry, Draws& draws) {
+    return 1e9 / entry.queries_per_second * exponential(draws);
+}
+
 nanoseconds rounded(double time_ns) {
     return nanoseconds(std::llround(time_ns));
 }
@@ -80,8 +89,8 @@ BackgroundMessage FlowMessages::next_of_flow() {
 /// Each server walks through all queries of the client and stops at the ones that it has to answer.
 BackgroundMessage FlowMessages::next_of_queries() {
     while (true) {
-        Draws draws(seed_, background_stream + flow_.entry, static_cast<std::uint64_t>(flow_.to), number_);
-        due_ns_ += 1e9 / entry_.queries_per_second * exponential(draws);
+        Draws draws = query_draws(seed_, flow_.entry, flow_.to, number_);
+        due_ns_ += query_gap_ns(entry_, draws);
         const auto query = static_cast<std::uint64_t>(number_++);
         std::vector<int> servers = servers_;
         const std::size_t asked =
@@ -103,6 +112,17 @@ OfferedTraffic offered(FlowMessages messages, nanoseconds span) {
         traffic.bytes += message.bytes;
     }
     return traffic;
+}
+
+std::uint64_t queries_within(const BackgroundEntry& entry, std::uint32_t number, int client,
+                             std::uint64_t seed, nanoseconds span) {
+    double due_ns = 0;
+    for (std::int64_t query = 0;; ++query) {
+        Draws draws = query_draws(seed, number, client, query);
+        due_ns += query_gap_ns(entry, draws);
+        if (rounded(due_ns) >= span)
+            return static_cast<std::uint64_t>(query);
+    }
 }
 
 double mean_rate(const BackgroundEntry& entry, int world_size, int to) {

@@ -60,6 +60,10 @@ struct OfferedTraffic {
 };
 OfferedTraffic offered(FlowMessages messages, nanoseconds span);
 
+/// Queries of a client of an incast that fall due within `span`.
+std::uint64_t queries_within(const BackgroundEntry& entry, std::uint32_t number, int client,
+                             std::uint64_t seed, nanoseconds span);
+
 /// Payload that a flow offers on average, in bits per second.
 double mean_rate(const BackgroundEntry& entry, int world_size, int to);
 
