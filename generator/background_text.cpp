@@ -41,20 +41,22 @@ std::string background_text(const std::vector<BackgroundEntryResult>& results,
     std::string text = "\nbackground traffic, beside the collectives: their bytes and their prediction are "
                        "without it\n";
     auto append = std::back_inserter(text);
-    fmt::format_to(append, "{:<18} {:>5} {:>12} {:>12} {:>9} {:>9}   {:>10} {:>10} {:>10} {:>10}\n", "entry",
-                   "flows", "asked", "received", "due", "complete", "p50", "p95", "p99", "max");
+    fmt::format_to(append, "{:<18} {:>5} {:>12} {:>12} {:>12} {:>9} {:>9}   {:>10} {:>10} {:>10} {:>10}\n",
+                   "entry", "flows", "asked", "offered", "received", "due", "complete", "p50", "p95", "p99",
+                   "max");
     for (std::size_t i = 0; i < results.size(); ++i) {
         const BackgroundEntryResult& result = results[i];
-        fmt::format_to(append, "{:<18} {:>5} {:>12} {:>12} {:>9} {:>9}   {}\n", background[i].name,
+        fmt::format_to(append, "{:<18} {:>5} {:>12} {:>12} {:>12} {:>9} {:>9}   {}\n", background[i].name,
                        result.flows, rate_shown(result.asked_bits_per_second),
+                       rate_shown(result.offered_bits_per_second),
                        rate_shown(result.received_bits_per_second), result.planned.messages,
                        result.received.messages, completions(result.completion_seconds));
         for (std::size_t size = 0; size < size_classes.size(); ++size)
             if (result.by_size[size].messages > 0)
-                fmt::format_to(append, "  {:<58} {:>9}   {}\n", size_classes[size].name,
+                fmt::format_to(append, "  {:<71} {:>9}   {}\n", size_classes[size].name,
                                result.by_size[size].messages, completions(result.by_size[size].seconds));
         if (background[i].pattern == BackgroundPattern::incast)
-            fmt::format_to(append, "  {:<48} {:>9} {:>9}   {}\n", "queries, to the last answer",
+            fmt::format_to(append, "  {:<61} {:>9} {:>9}   {}\n", "queries, to the last answer",
                            result.queries_planned, result.queries.messages,
                            completions(result.queries.seconds));
         const std::string details = socket_text(result.sockets, background[i].sockets);
@@ -62,8 +64,8 @@ std::string background_text(const std::vector<BackgroundEntryResult>& results,
                        congestion_controls(result.sockets), details.empty() ? "" : ", ", details,
                        result.planned.bytes, result.sent.bytes, result.received.bytes);
     }
-    return text +
-           "messages due and complete; times from due at the sender to the last byte at the receiver\n";
+    return text + "offered: what fell due by the seed; due, complete: messages; times: from due at the "
+                  "sender to the last byte at the receiver\n";
 }
 
 std::vector<std::string> background_settings(const std::vector<BackgroundEntry>& background, int world_size) {

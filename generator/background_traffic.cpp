@@ -111,9 +111,10 @@ void BackgroundTraffic::start(Clock::time_point start) {
     });
 }
 
-BackgroundReport BackgroundTraffic::end(std::chrono::nanoseconds patience,
-                                        const std::function<bool()>& go_on) {
-    const auto now = Clock::now();
+void BackgroundTraffic::stop_sending() {
+    if (ended_)
+        return;
+    ended_ = Clock::now();
     asio::post(context_, [this] {
         ending_ = true;
         for (Flow& flow : outgoing_) {
@@ -122,13 +123,19 @@ BackgroundReport BackgroundTraffic::end(std::chrono::nanoseconds patience,
             flow.socket.cancel(ignored);
         }
     });
-    while (!idle_ && Clock::now() < now + patience && go_on())
+}
+
+BackgroundReport BackgroundTraffic::end(std::chrono::nanoseconds patience,
+                                        const std::function<bool()>& go_on) {
+    stop_sending();
+    const auto until = Clock::now() + patience;
+    while (!idle_ && Clock::now() < until && go_on())
         std::this_thread::sleep_for(look_around);
     context_.stop();
     if (thread_.joinable())
         thread_.join();
     BackgroundReport report;
-    report.ended_ns = std::chrono::nanoseconds(now - start_).count();
+    report.ended_ns = std::chrono::nanoseconds(*ended_ - start_).count();
     const auto keep = [](std::list<Flow>& flows, std::vector<FlowEnd>& ends) {
         for (Flow& flow : flows)
             ends.push_back(std::move(flow.end));

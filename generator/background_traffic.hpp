@@ -12,6 +12,7 @@
 #include <chrono>
 #include <functional>
 #include <list>
+#include <optional>
 #include <thread>
 
 namespace generator {
@@ -42,8 +43,11 @@ public:
     /// Returns at once; the first message is due at `start` or later.
     void start(Clock::time_point start);
 
-    /// No flow sends any more; a message under way is cut. Peers have time to read what was sent, and to end
-    /// themselves, for at most `patience`, and as long as `go_on`, which is asked every few milliseconds.
+    /// No flow sends any more; a message under way is cut. Returns at once.
+    void stop_sending();
+
+    /// After it, if need be: peers have time to read what was sent, and to end themselves, for at most
+    /// `patience`, and as long as `go_on`, which is asked every few milliseconds.
     BackgroundReport end(std::chrono::nanoseconds patience, const std::function<bool()>& go_on);
 
 private:
@@ -72,7 +76,8 @@ private:
     std::list<Flow> incoming_;
     std::vector<std::byte> buffer_;
     Clock::time_point start_;
-    bool ending_ = false; ///< for the thread alone
+    std::optional<Clock::time_point> ended_; ///< when it stopped sending
+    bool ending_ = false;                    ///< for the thread alone
     std::atomic<bool> idle_{false};
     std::jthread thread_;
 };

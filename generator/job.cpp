@@ -362,6 +362,8 @@ private:
             settings.tcp_log = &tcp_log_;
         if (progress != nullptr)
             settings.on_iteration = [progress](const IterationRecord& record) { progress->show(record); };
+        if (background_)
+            settings.on_end = [this] { background_->stop_sending(); };
         const RunSettings& run = profile().run;
         settings.may_start = [this, &run, &start, previous = 0ns](std::uint32_t iteration) mutable {
             if (!run.duration)
