@@ -65,7 +65,8 @@ std::string background_text(const std::vector<BackgroundEntryResult>& results,
                        result.planned.bytes, result.sent.bytes, result.received.bytes);
     }
     return text + "offered: what fell due by the seed; due, complete: messages; times: from due at the "
-                  "sender to the last byte at the receiver\n";
+                  "sender to the "
+                  "last byte at the receiver\n";
 }
 
 std::vector<std::string> background_settings(const std::vector<BackgroundEntry>& background, int world_size) {

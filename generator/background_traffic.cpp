@@ -68,7 +68,8 @@ void BackgroundTraffic::open(const BackgroundFlow& flow, Connections& connection
     const auto take = [&](int peer, std::map<PeerLane, tcp::socket>& from, std::list<Flow>& to) -> Flow& {
         tcp::socket socket = moved_to(context_, from.at({peer, first_background_lane + flow.number}));
         socket.non_blocking(true);
-        to.push_back({FlowMessages(profile_.background.at(flow.entry), flow, profile_.run.seed,
+        to.push_back({flow,
+                      FlowMessages(profile_.background.at(flow.entry), flow, profile_.run.seed,
                                    static_cast<int>(endpoints_.size())),
                       std::move(socket),
                       asio::steady_timer(context_),
@@ -152,13 +153,11 @@ void BackgroundTraffic::note(Flow& flow, Clock::time_point moment) const {
 
 void BackgroundTraffic::lose(Flow& flow, std::string_view what) {
     const Endpoint& peer = endpoints_.at(static_cast<std::size_t>(flow.peer));
-    const BackgroundFlow& lost =
-        background_flows(profile_.background, static_cast<int>(endpoints_.size())).at(flow.end.flow);
     flow.end.error = fmt::format("{}: {}", what, last_error());
     if (!ending_)
         collectors::print_safely(stderr, "gradburst: rank {}: background flow \"{}\" {} lost: {}\n", rank_,
-                                 profile_.background.at(lost.entry).name, lost.from == rank_ ? "to" : "from",
-                                 peer.text(), flow.end.error);
+                                 profile_.background.at(flow.of.entry).name,
+                                 flow.of.from == rank_ ? "to" : "from", peer.text(), flow.end.error);
 }
 
 awaitable<void> BackgroundTraffic::send(Flow& flow) {

@@ -52,12 +52,12 @@ public:
 
 private:
     struct Flow {
+        BackgroundFlow of;
         FlowMessages messages;
         asio::ip::tcp::socket socket;
         asio::steady_timer timer;
         int peer;
         FlowEnd end;
-        bool over = false;
     };
 
     void open(const BackgroundFlow& flow, Connections& connections);

@@ -27,9 +27,10 @@ std::vector<int> read_ranks(ObjectReader& section, std::string_view key) {
         section.fail(key, "required: a list of ranks, or \"all\"");
     if (value->is_string() && *value == "all")
         return {};
+    if (!value->is_array() || value->empty())
+        section.fail(key, "must be a list of ranks, or \"all\", is " +
+                              (value->is_array() ? "an empty list" : shown(*value)));
     const auto ranks = section.counts(key, rank_range);
-    if (!ranks || ranks->empty())
-        section.fail(key, "must be a list of ranks, or \"all\"");
     std::vector<int> numbers(ranks->begin(), ranks->end());
     std::vector<int> sorted = numbers;
     std::sort(sorted.begin(), sorted.end());
