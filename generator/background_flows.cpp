@@ -133,4 +133,21 @@ double mean_rate(const BackgroundEntry& entry, int world_size, int to) {
     return 8 * entry.sizes.mean_bytes * entry.queries_per_second * asked / servers;
 }
 
+std::vector<BackgroundLoad> background_loads(const std::vector<BackgroundEntry>& background,
+                                             const std::vector<int>& hosts) {
+    const int world_size = static_cast<int>(hosts.size());
+    std::vector<BackgroundLoad> loads(
+        hosts.empty() ? 0 : static_cast<std::size_t>(*std::max_element(hosts.begin(), hosts.end())) + 1);
+    for (const BackgroundFlow& flow : background_flows(background, world_size)) {
+        const auto from = static_cast<std::size_t>(hosts[static_cast<std::size_t>(flow.from)]);
+        const auto to = static_cast<std::size_t>(hosts[static_cast<std::size_t>(flow.to)]);
+        if (from == to)
+            continue;
+        const double rate = mean_rate(background[flow.entry], world_size, flow.to);
+        loads[from].sent += rate;
+        loads[to].received += rate;
+    }
+    return loads;
+}
+
 } // namespace generator

@@ -67,6 +67,16 @@ std::uint64_t queries_within(const BackgroundEntry& entry, std::uint32_t number,
 /// Payload that a flow offers on average, in bits per second.
 double mean_rate(const BackgroundEntry& entry, int world_size, int to);
 
+/// Mean payload rates of what one host offers to the others and is offered by them, in bits per second.
+struct BackgroundLoad {
+    double sent = 0;
+    double received = 0;
+};
+
+/// Of each host; `hosts`: of each rank, numbered from 0.
+std::vector<BackgroundLoad> background_loads(const std::vector<BackgroundEntry>& background,
+                                             const std::vector<int>& hosts);
+
 /// Ranks that answer a client of an incast.
 std::vector<int> servers_of(const BackgroundEntry& entry, int client, int world_size);
 
