@@ -128,24 +128,28 @@ void check_pattern(const ObjectReader& section, const BackgroundEntry& entry, bo
 BackgroundEntry read_entry(ObjectReader section, std::size_t number, const ProfileSource& source) {
     BackgroundEntry entry;
     const auto pattern = section.choice("pattern", background_pattern_names);
+    const auto name = section.text("name");
+    const auto rate = section.rate("rate");
+    const auto queries = section.number("queries_per_second", queries_range);
+    const auto fan_in = section.count("fan_in", {1, rank_range.most});
+    entry.sockets = read_sockets(section);
+    for (const char* const key : {"from", "to", "message"})
+        section.raw(key); // read below
+    section.finish();
     if (!pattern)
         section.fail("pattern", "required: \"constant\", \"poisson\" or \"incast\"");
     entry.pattern = static_cast<BackgroundPattern>(*pattern);
-    entry.name = section.text("name").value_or(
-        fmt::format("{}-{}", choice_name(background_pattern_names, entry.pattern), number));
+    entry.name =
+        name.value_or(fmt::format("{}-{}", choice_name(background_pattern_names, entry.pattern), number));
     if (entry.name.empty() || entry.name.find_first_of(",\"\n\r") != std::string::npos)
         section.fail("name", "must not be empty or have a comma, a quote or a line break in it");
     entry.from = read_ranks(section, "from");
     entry.to = read_ranks(section, "to");
-    const auto rate = section.rate("rate");
     entry.rate = rate.value_or(BitRate{});
     entry.sizes = read_sizes(section, source);
-    const auto queries = section.number("queries_per_second", queries_range);
     entry.queries_per_second = queries.value_or(0);
-    if (const auto fan_in = section.count("fan_in", {1, rank_range.most}))
+    if (fan_in)
         entry.fan_in = static_cast<std::uint32_t>(*fan_in);
-    entry.sockets = read_sockets(section);
-    section.finish();
     check_pattern(section, entry, rate.has_value(), queries.has_value());
     return entry;
 }
