@@ -37,7 +37,7 @@ check "background.csv has each message" three "$lines >= sum(each['sent']['messa
 # A killed rank ends the run as it does without background traffic.
 mpirun -n 3 "$program" shared-network --duration 30s --out "$out/killed" >"$out/killed.txt" 2>&1 &
 launcher=$!
-for ((i = 0; i < 100; i++)); do grep -q "^rank 2" "$out/killed.txt" && break; sleep 0.1; done
+for ((i = 0; i < 100; i++)); do grep -q "^rank 2" "$out/killed.txt" 2>/dev/null && break; sleep 0.1; done
 sleep 1
 victim=$(pgrep -P "$launcher" | tail -1) # a rank: mpirun starts those of its own host itself
 begin=$SECONDS
@@ -51,17 +51,18 @@ else
 fi
 check "and run.json says so" killed 'r["status"] == "failed" and r["error"]'
 
-# What the ring loses to a flow on one of its links.
+# What the ring loses to a flow on one of its links. Alone a burst takes 80 ms: 1.5 x 6 MiB at 0.95 Gbit/s. With a fair share of that
+# link it would take twice as long.
 "$testbed" run --name "$name" --hosts 2 -- true >"$out/probe" 2>&1 ||
   { echo "skipped the rest: no testbed here: $(tail -1 "$out/probe")"; exit $failed; }
 cat >"$out/ring.json" <<'JSON'
-{"compute": {"time": "30ms"}, "gradients": {"bucketing": "explicit", "buckets": [{"bytes": "1MiB", "ready_after": "20ms"}]},
- "run": {"iterations": 40, "warmup": 4}}
+{"compute": {"time": "60ms"}, "gradients": {"bucketing": "explicit", "buckets": [{"bytes": "6MiB", "ready_after": "40ms"}]},
+ "run": {"iterations": 20, "warmup": 2}}
 JSON
-sed 's/^{/{"background": [{"name": "flow", "pattern": "constant", "from": [0], "to": [1], "rate": "400Mbit", "message": "64KiB", "dscp": 46}],\n /' \
+sed 's/^{/{"background": [{"name": "flow", "pattern": "constant", "from": [0], "to": [1], "rate": "600Mbit", "message": "64KiB", "dscp": 46, "congestion_control": "cubic"}],\n /' \
   "$out/ring.json" >"$out/shared.json"
 for run in ring shared; do
-  "$testbed" run --name "$name" --hosts 4 --rate 1gbit --ranks 4 -- "$program" "$out/$run.json" --iface eth0 --line-rate 1Gbit \
+  "$testbed" run --name "$name" --hosts 4 --rate 1gbit --ranks 4 -- "$program" "$out/$run.json" --iface eth0 --line-rate 1Gbit --congestion-control cubic \
     --out "$out/$run" >"$out/$run.txt" 2>&1 || { cat "$out/$run.txt"; echo "FAILED: the run $run"; exit 1; }
 done
 python3 - "$out" <<'PYTHON'
@@ -69,10 +70,10 @@ import json, sys
 p50 = {run: json.load(open(f"{sys.argv[1]}/{run}/run.json"))["iterations"]["seconds"]["p50"] for run in ("ring", "shared")}
 flow = json.load(open(f"{sys.argv[1]}/shared/run.json"))["background"]["entries"][0]
 times = flow["completion_seconds"]
-print(f"figures: iteration p50 {1e3 * p50['ring']:.1f} ms alone, {1e3 * p50['shared']:.1f} ms beside a flow of 400 Mbit/s on one of four "
+print(f"figures: iteration p50 {1e3 * p50['ring']:.1f} ms alone, {1e3 * p50['shared']:.1f} ms beside a flow of 600 Mbit/s on one of four "
       f"links ({p50['shared'] / p50['ring']:.2f} times); the flow received {flow['received_bits_per_second'] / 1e6:.0f} Mbit/s, "
       f"messages of 64 KiB p50 {1e3 * times['p50']:.2f} ms, p99 {1e3 * times['p99']:.2f} ms")
-sys.exit(p50["shared"] < 1.02 * p50["ring"])
+sys.exit(p50["shared"] < 1.1 * p50["ring"])
 PYTHON
 [ $? -eq 0 ] && echo "ok: a flow on one link lengthens the ring's iterations" || { echo "FAILED: iterations are as long as without the flow"; failed=1; }
 check "DSCP on IPv4 as asked" shared 'e["flow"]["sockets"][0]["dscp"] == 46 and all(each["dscp"] == 0 for each in r["context"]["sockets"])'
