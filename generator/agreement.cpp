@@ -27,6 +27,27 @@ std::vector<int> host_numbers(const std::vector<HostFacts>& ranks) {
     return numbers;
 }
 
+/// Name, size and text of each.
+std::string packed(const std::map<std::string, std::string>& texts) {
+    std::string all;
+    for (const auto& [name, text] : texts)
+        all += fmt::format("{} {} {}{}", name.size(), text.size(), name, text);
+    return all;
+}
+
+std::map<std::string, std::string> unpacked(const std::string& all) {
+    std::map<std::string, std::string> texts;
+    for (std::size_t at = 0; at < all.size();) {
+        char* end = nullptr;
+        const std::size_t name = std::strtoull(all.c_str() + at, &end, 10);
+        const std::size_t text = std::strtoull(end, &end, 10);
+        at = static_cast<std::size_t>(end + 1 - all.c_str());
+        texts[all.substr(at, name)] = all.substr(at + name, text);
+        at += name + text;
+    }
+    return texts;
+}
+
 /// Rank 0 reads the files; all parse the same text.
 ProfileSource agree_on_source(const std::string& profile, ControlPlane& control) {
     ProfileSource source = control.together(
@@ -34,6 +55,7 @@ ProfileSource agree_on_source(const std::string& profile, ControlPlane& control)
     source.name = control.broadcast(source.name);
     source.text = control.broadcast(source.text);
     source.model_text = control.broadcast(source.model_text);
+    source.cdf_texts = unpacked(control.broadcast(packed(source.cdf_texts)));
     return source;
 }
 

@@ -5,6 +5,7 @@
 #include "generator/saturating.hpp"
 
 #include <iterator>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -54,6 +55,13 @@ std::optional<std::uint64_t> run_bytes(const Agreement& agreement, const std::ve
     return bytes;
 }
 
+/// Empty without background traffic.
+std::vector<BackgroundLoad> background_of_ranks(const RunRecord& record) {
+    std::vector<int> ranks(record.profile.background.empty() ? 0 : record.ranks.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return background_loads(record.profile.background, ranks);
+}
+
 std::string plural(std::size_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
@@ -90,6 +98,11 @@ std::string dry_run_text(const Agreement& agreement) {
     if (const auto bytes = run_bytes(agreement, ranks); bytes && ranks.size() > 1)
         fmt::format_to(append, "all ranks        send {} in {} iterations\n", bytes_in_full(*bytes),
                        *record.profile.run.iterations);
+    const std::vector<BackgroundLoad> background = background_of_ranks(record);
+    for (std::size_t rank = 0; rank < background.size(); ++rank)
+        fmt::format_to(append, "rank {:<11} and on average offers {} of background traffic, receives {}\n",
+                       rank, collectors::format_bit_rate(background[rank].sent),
+                       collectors::format_bit_rate(background[rank].received));
     const Needs& needs = agreement.needs;
     fmt::format_to(
         append, "memory           about {} on the fullest host, beside the programs themselves{}\n",
@@ -107,8 +120,9 @@ std::string dry_run_text(const Agreement& agreement) {
 std::string dry_run_json(const Agreement& agreement) {
     const RunRecord& record = agreement.record;
     const std::vector<RankTraffic> traffic_of = traffic(agreement);
+    const std::vector<BackgroundLoad> background = background_of_ranks(record);
     Json ranks = Json::array();
-    for (std::size_t rank = 0; rank < traffic_of.size(); ++rank)
+    for (std::size_t rank = 0; rank < traffic_of.size(); ++rank) {
         ranks.push_back({{"rank", rank},
                          {"host", record.endpoints.at(rank).host},
                          {"interface", record.endpoints.at(rank).interface},
@@ -117,6 +131,11 @@ std::string dry_run_json(const Agreement& agreement) {
                          {"sent_bytes_per_iteration", traffic_of[rank].later_bytes},
                          {"peers", traffic_of[rank].peers},
                          {"connections", traffic_of[rank].connections}});
+        if (!background.empty()) {
+            ranks.back()["background_offered_bits_per_second"] = background[rank].sent;
+            ranks.back()["background_received_bits_per_second"] = background[rank].received;
+        }
+    }
     const auto bytes = run_bytes(agreement, traffic_of);
     const Needs& needs = agreement.needs;
     const Json document{

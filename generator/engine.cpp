@@ -103,6 +103,8 @@ asio::awaitable<void> Engine::iterate() {
         start = end;
     }
     co_await timer_.wait_until(start); // the last optimizer step belongs to the run
+    if (settings_.on_end)
+        settings_.on_end();
 }
 
 /// One iteration up to its last wait. Returns how long computing stood still.

@@ -30,6 +30,8 @@ struct EngineSettings {
     std::function<bool(std::uint32_t iteration)> may_start;
     /// Called in the compute gap after each iteration (progress).
     std::function<void(const IterationRecord&)> on_iteration;
+    /// Called when the last iteration has ended.
+    std::function<void()> on_end;
     /// Readable when the run shall stop; `stop_signal` then says which signal it was. -1: never.
     int stop_descriptor = -1;
     std::function<int()> stop_signal;

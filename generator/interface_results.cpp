@@ -5,6 +5,7 @@
 #include "collectors/trace_file.hpp"
 #include "collectors/units.hpp"
 #include "generator/asked_windows.hpp"
+#include "generator/background_records.hpp"
 #include "generator/crossing.hpp"
 
 #include <algorithm>
@@ -51,6 +52,10 @@ std::string count_warning(const InterfaceResult& result) {
     const auto counted = static_cast<double>(summary.nic_bytes);
     std::string both =
         fmt::format("counted {} B for {} B of payload", summary.nic_bytes, result.payload_bytes);
+    if (result.has_background)
+        both +=
+            fmt::format(" and {} to {} B of background traffic", result.background.least_bytes,
+                        result.background.most_bytes ? std::to_string(*result.background.most_bytes) : "?");
     if (!result.shared_with.empty())
         both += fmt::format(" and {} to {} B of job {}", result.others.least_bytes,
                             result.others.most_bytes ? std::to_string(*result.others.most_bytes) : "?",
@@ -70,17 +75,18 @@ std::string count_warning(const InterfaceResult& result) {
             where, collectors::format_duration(summary.quality.span),
             collectors::format_duration(result.to - result.from));
     // What a job did not tell may explain any surplus.
-    const OtherPayload& opposite_others = result.opposite_others;
-    const bool all_told = result.others.most_bytes && opposite_others.most_bytes;
-    const auto most = payload + static_cast<double>(result.others.most_bytes.value_or(0));
+    const OtherPayload others = result.others + result.background;
+    const OtherPayload opposite_others = result.opposite_others + result.opposite_background;
+    const bool all_told = others.most_bytes && opposite_others.most_bytes;
+    const auto most = payload + static_cast<double>(others.most_bytes.value_or(0));
     const auto most_opposite =
         static_cast<double>(result.opposite_payload_bytes + opposite_others.most_bytes.value_or(0));
-    const double framing = surprising_surplus * std::max(most, most_opposite) +
-                           frame_bytes * static_cast<double>(result.messages + result.others.messages +
-                                                             opposite_others.messages);
+    const double framing =
+        surprising_surplus * std::max(most, most_opposite) +
+        frame_bytes * static_cast<double>(result.messages + others.messages + opposite_others.messages);
     if (all_told && counted > most + framing + 1e6)
         return fmt::format("OTHER TRAFFIC ON {}: it {}", where, both);
-    if (counted < (payload + static_cast<double>(result.others.least_bytes)) * (1 - surprising_deficit))
+    if (counted < (payload + static_cast<double>(others.least_bytes)) * (1 - surprising_deficit))
         return fmt::format("BYTES ARE MISSING ON {}: it {}; is /sys of another network namespace?", where,
                            both);
     return "";
@@ -111,9 +117,25 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
             return crossing(workload, each.ranks, static_cast<int>(timelines.size()), direction, first, last,
                             each.loopback);
         };
+        const std::int64_t from_ns = trace.info.start_monotonic_ns + span->from.count();
+        const std::int64_t to_ns = trace.info.start_monotonic_ns + span->to.count();
+        // All ranks of a job start at the same instant, as exactly as their clocks are known.
+        const auto background_in = [&](const std::vector<FlowRecord>* flows, const std::vector<int>& ranks,
+                                       std::int64_t start_ns, Direction direction) {
+            return flows == nullptr ? OtherPayload{}
+                                    : background_payload(*flows, ranks, direction, from_ns - start_ns,
+                                                         to_ns - start_ns, each.loopback);
+        };
         const auto others_in = [&](Direction direction) {
-            return other_payload(each.others, direction, trace.info.start_monotonic_ns + span->from.count(),
-                                 trace.info.start_monotonic_ns + span->to.count(), each.loopback);
+            OtherPayload all = other_payload(each.others, direction, from_ns, to_ns, each.loopback);
+            for (const OtherTraffic& other : each.others)
+                for (const Timeline* const told : other.timelines)
+                    if (told != nullptr) {
+                        all = all + background_in(other.background, other.ranks, told->start_monotonic_ns,
+                                                  direction);
+                        break;
+                    }
+            return all;
         };
         const Crossing sent = crossing_in(Direction::tx);
         const Crossing received = crossing_in(Direction::rx);
@@ -134,7 +156,13 @@ std::vector<InterfaceResult> interface_results(const std::vector<InterfaceTrace>
             for (const OtherTraffic& other : each.others)
                 result.shared_with.push_back(other.job);
             result.others = others_in(direction);
-            result.opposite_others = others_in(is_tx ? Direction::rx : Direction::tx);
+            const Direction other_direction = is_tx ? Direction::rx : Direction::tx;
+            result.opposite_others = others_in(other_direction);
+            const std::int64_t start_ns = timeline.start_monotonic_ns;
+            result.background = background_in(each.background, each.ranks, start_ns, direction);
+            result.opposite_background =
+                background_in(each.background, each.ranks, start_ns, other_direction);
+            result.has_background = each.background != nullptr && !each.background->empty();
             if (const std::string warning = count_warning(result); !warning.empty())
                 warnings.push_back(warning);
             results.push_back(std::move(result));

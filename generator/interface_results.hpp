@@ -16,7 +16,8 @@ struct InterfaceTrace {
     std::filesystem::path file;
     std::vector<int> ranks; ///< of the job, on one network namespace and interface; the first has a timeline
     bool loopback = false;
-    std::vector<OtherTraffic> others; ///< of other jobs over the same interface
+    std::vector<OtherTraffic> others;                    ///< of other jobs over the same interface
+    const std::vector<FlowRecord>* background = nullptr; ///< of the job; nullptr: none
 };
 
 /// Of which windows and rates metrics are computed, beside the standard ones.

@@ -3,6 +3,7 @@
 #include "collectors/printable.hpp"
 #include "collectors/units.hpp"
 #include "generator/agreement.hpp"
+#include "generator/background_traffic.hpp"
 #include "generator/dry_run.hpp"
 #include "generator/engine.hpp"
 #include "generator/launch_record.hpp"
@@ -40,6 +41,7 @@ constexpr auto ready_before_start = 1500ms;  // of --start-at: sampling begins, 
 constexpr auto patience_after_end = 60s;     // for the results of slow hosts
 constexpr auto patience_after_failure = 10s; // for ranks that have yet to notice
 constexpr auto reports_after_stop = 500ms;   // for all ranks to hear of it and to answer
+constexpr auto background_patience = 5s;     // for its last bytes, and for peers whose iterations end later
 constexpr auto others_after_stop = 200ms;    // for the ranks of other jobs to hear of it
 
 std::string read_file(const std::filesystem::path& path) {
@@ -229,7 +231,12 @@ private:
             for (Endpoint& endpoint : job.record.endpoints)
                 endpoint.port =
                     ports[static_cast<std::size_t>(job.members[static_cast<std::size_t>(endpoint.rank)])];
-        const ConnectSettings settings = connect_settings(*job_control_);
+        ConnectSettings settings = connect_settings(*job_control_);
+        const std::vector<BackgroundFlow> flows =
+            background_flows(profile().background, job_control_->world_size());
+        settings.lane_sockets = background_sockets(profile().background, flows);
+        Peers peers = needed_peers(own().workload, job_rank(), job_control_->world_size());
+        add_background_peers(peers, flows, job_rank());
         if (leads() && !this->settings().json)
             for (std::size_t i = 0; i < launch_.jobs.size(); ++i)
                 collectors::print_safely(
@@ -238,10 +245,12 @@ private:
                                                  directories_[i].path().string())));
         std::fflush(stdout);
         Connections connections = control_.together([&] {
-            return connect_peers(context_, std::move(listener), job_rank(), own().record.endpoints,
-                                 needed_peers(own().workload, job_rank(), job_control_->world_size()),
+            return connect_peers(context_, std::move(listener), job_rank(), own().record.endpoints, peers,
                                  settings);
         });
+        if (!flows.empty())
+            background_.emplace(profile(), job_rank(), take_lanes(connections, first_background_lane),
+                                own().record.endpoints);
         compare_clocks();
         return connections;
     }
@@ -353,6 +362,8 @@ private:
             settings.tcp_log = &tcp_log_;
         if (progress != nullptr)
             settings.on_iteration = [progress](const IterationRecord& record) { progress->show(record); };
+        if (background_)
+            settings.on_end = [this] { background_->stop_sending(); };
         const RunSettings& run = profile().run;
         settings.may_start = [this, &run, &start, previous = 0ns](std::uint32_t iteration) mutable {
             if (!run.duration)
@@ -434,6 +445,8 @@ private:
         report.sockets = engine_->socket_state();
         start = agree_on_start() + record_.offsets[launch_.own_job];
         const double cpu_before = cpu_seconds();
+        if (background_)
+            background_->start(start);
         try {
             engine_->run(start, report.timeline);
         } catch (const Stopped& stopped) {
@@ -452,6 +465,8 @@ private:
         report.checked_elements = engine_->checked_elements();
         if (report.status != RunStatus::complete)
             engine_.reset(); // the peers notice at once
+        if (background_)
+            report.background = end_background(report.status == RunStatus::complete);
         report.cpu_seconds = cpu_seconds() - cpu_before;
         report.traffic_seconds = collectors::in_seconds(Clock::now() - start);
         if (several())
@@ -460,6 +475,13 @@ private:
         keep_traces(report);
         report.tcp_lines = tcp_lines(tcp_log_);
         report.tcp_left_out_from = tcp_log_.left_out_from;
+        return report;
+    }
+
+    BackgroundReport end_background(bool complete) {
+        BackgroundReport report =
+            background_->end(complete ? background_patience : 0ns, [this] { return stop_.signal() == 0; });
+        background_.reset();
         return report;
     }
 
@@ -559,6 +581,7 @@ private:
     std::optional<RunClocks> clocks_;               ///< of the hosts of all jobs
     std::unique_ptr<Payload> payload_;
     TcpLog tcp_log_;
+    std::optional<BackgroundTraffic> background_; ///< of a profile with some
     std::unique_ptr<Engine> engine_;
     std::set<int> gone_;                   ///< on rank 0: ranks that will not report
     std::optional<LaunchResults> results_; ///< on rank 0

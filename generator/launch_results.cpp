@@ -30,7 +30,7 @@ int graver(int a, int b) {
 std::vector<JobResult> job_results(const LaunchAgreement& launch) {
     std::vector<JobResult> results;
     for (const Agreement& job : launch.jobs)
-        results.push_back({job.record, job.workload, job.members, {}});
+        results.push_back({job.record, job.workload, job.members, {}, {}});
     return results;
 }
 
@@ -121,7 +121,7 @@ int LaunchResults::conclude(const std::vector<std::optional<std::string>>& texts
     std::vector<std::vector<std::string>> unwritten_of_job;
     for (std::size_t i = 0; i < results_.size(); ++i) {
         add_reports(results_[i]);
-        unwritten_of_job.push_back(keep(results_[i].record, results_[i].reports, directories_[i]));
+        unwritten_of_job.push_back(keep(results_[i], directories_[i]));
     }
     unwritten_of_job[0].insert(unwritten_of_job[0].end(), unwritten.begin(), unwritten.end());
     add_metrics();

@@ -32,6 +32,15 @@ std::uint64_t unrecorded_bytes(const Timeline& timeline, collectors::Direction d
 
 } // namespace
 
+OtherPayload operator+(OtherPayload left, const OtherPayload& right) {
+    left.least_bytes += right.least_bytes;
+    left.messages += right.messages;
+    left.most_bytes = left.most_bytes && right.most_bytes
+                          ? std::optional(*left.most_bytes + *right.most_bytes)
+                          : std::nullopt;
+    return left;
+}
+
 OtherPayload other_payload(const std::vector<OtherTraffic>& others, collectors::Direction direction,
                            std::int64_t from_ns, std::int64_t to_ns, bool loopback) {
     OtherPayload payload;

@@ -11,13 +11,16 @@
 
 namespace generator {
 
+struct FlowRecord;
+
 /// What another job of the launch sends over an interface.
 struct OtherTraffic {
     std::string job;
     const Workload* workload = nullptr;
     int world_size = 1;
-    std::vector<int> ranks;                 ///< that use the interface
-    std::vector<const Timeline*> timelines; ///< of these; nullptr: the rank did not answer
+    std::vector<int> ranks;                              ///< that use the interface
+    std::vector<const Timeline*> timelines;              ///< of these; nullptr: the rank did not answer
+    const std::vector<FlowRecord>* background = nullptr; ///< of the whole job; nullptr: none
 };
 
 /// Payload bytes of other jobs that crossed an interface in a span of time. A bucket that began or ended
@@ -28,7 +31,10 @@ struct OtherPayload {
     std::uint64_t messages = 0;                  ///< in the most; see Crossing
 };
 
-/// Over [from_ns, to_ns) on CLOCK_MONOTONIC of the interface's host.
+/// Both together.
+OtherPayload operator+(OtherPayload left, const OtherPayload& right);
+
+/// Of the collectives, over [from_ns, to_ns) on CLOCK_MONOTONIC of the interface's host.
 OtherPayload other_payload(const std::vector<OtherTraffic>& others, collectors::Direction direction,
                            std::int64_t from_ns, std::int64_t to_ns, bool loopback);
 

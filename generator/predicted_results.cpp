@@ -67,7 +67,7 @@ void add_prediction(RunRecord& record, const Workload& workload) {
     record.predicted_iteration_seconds = 1e-9 * static_cast<double>(prediction->iteration_mean.count());
     const std::vector<nanoseconds> windows = asked_windows(expectations_of(record));
     for (InterfaceResult& result : record.interfaces) {
-        if (!result.shared_with.empty())
+        if (!result.shared_with.empty() || result.has_background)
             continue;
         const auto readings = collectors::readings(predicted_trace(*prediction, result.ranks, one_network),
                                                    result.summary.direction);
@@ -79,8 +79,10 @@ void add_prediction(RunRecord& record, const Workload& workload) {
                     ? std::optional(collectors::max_backlog(readings, point.rate).estimate)
                     : std::nullopt);
     }
-    const bool shared = std::any_of(record.interfaces.begin(), record.interfaces.end(),
-                                    [](const InterfaceResult& each) { return !each.shared_with.empty(); });
+    const bool shared =
+        std::any_of(record.interfaces.begin(), record.interfaces.end(), [](const InterfaceResult& each) {
+            return !each.shared_with.empty() || each.has_background;
+        });
     for (SwitchPortResult& port :
          record.switch_ports) // what leaves through the port is what its host receives
         if (!shared)

@@ -14,7 +14,7 @@ std::optional<Prediction> predicted_alone(const RunRecord& record, const Workloa
                                           std::uint32_t iterations);
 
 /// Puts the fluid model beside each measured number that it explains: those of an interface that other jobs
-/// share it does not.
+/// share, or background traffic, it does not.
 void add_prediction(RunRecord& record, const Workload& workload);
 
 } // namespace generator

@@ -155,6 +155,7 @@ Profile parse(const ProfileSource& source, const std::vector<Override>& override
     profile.gradients = read_gradients(root.section("gradients"), profile.groups);
     profile.collective = read_collective(root.section("collective"));
     profile.network = read_network(root.section("network"));
+    profile.background = read_background(root.sections("background"), source);
     profile.scale = read_scale(root.section("scale"));
     profile.run = read_run(root.section("run"));
     profile.sampling = read_sampling(root.section("sampling"));

@@ -3,12 +3,14 @@
 #include "collectors/units.hpp"
 #include "generator/failure.hpp"
 #include "generator/group.hpp"
+#include "generator/message_sizes.hpp"
 #include "generator/model.hpp"
 #include "generator/plan.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -163,6 +165,25 @@ struct NetworkSettings {
     bool operator==(const NetworkSettings&) const = default;
 };
 
+/// When messages of background traffic fall due: evenly, by chance, or as the answers of several servers to
+/// one client at the same time.
+enum class BackgroundPattern { constant, poisson, incast };
+
+/// Traffic beside the collectives, in flows that have a connection each. Neither `scale` changes it.
+struct BackgroundEntry {
+    std::string name;
+    BackgroundPattern pattern = BackgroundPattern::constant;
+    std::vector<int> from; ///< ranks that send, of incast the servers; empty: all
+    std::vector<int> to;   ///< ranks that receive, of incast the clients; empty: all
+    BitRate rate;          ///< constant, poisson: mean payload rate that each flow offers
+    MessageSizes sizes;
+    double queries_per_second = 0;       ///< incast: mean of each client
+    std::optional<std::uint32_t> fan_in; ///< incast: servers that answer a query; empty: all
+    SocketSettings sockets;
+
+    bool operator==(const BackgroundEntry&) const = default;
+};
+
 struct ScaleSettings {
     double bytes = 1;
     double time = 1;
@@ -211,6 +232,7 @@ struct Profile {
     GradientSettings gradients;
     CollectiveSettings collective;
     NetworkSettings network;
+    std::vector<BackgroundEntry> background;
     ScaleSettings scale;
     RunSettings run;
     SamplingSettings sampling;
@@ -225,6 +247,7 @@ struct ProfileSource {
     std::string name;       ///< for messages: file name, or the name under which it was found
     std::string text;       ///< JSON
     std::string model_text; ///< JSON of the tensor list that the profile names; empty if it names none
+    std::map<std::string, std::string> cdf_texts; ///< files of message sizes, by the names in the profile
 };
 
 /// A value given on the command line: sets the field at `pointer` ("/run/iterations") before the profile is

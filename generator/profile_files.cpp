@@ -24,6 +24,8 @@ namespace fs = std::filesystem;
 constexpr std::size_t max_file_bytes =
     64 * 1024 * 1024; // the tensors of the largest models need less than 1 MiB
 
+constexpr std::size_t max_cdf_bytes = 1024 * 1024;
+
 std::string not_found(const std::string& name, const std::vector<fs::path>& folders) {
     std::vector<std::string> searched;
     for (const fs::path& folder : folders) {
@@ -68,6 +70,19 @@ std::string model_file(const nlohmann::json& document) {
     const nlohmann::json& model = document["model"];
     return model.contains("tensors") && model["tensors"].is_string() ? model["tensors"].get<std::string>()
                                                                      : "";
+}
+
+/// The files of message sizes that its background traffic names.
+std::vector<std::string> cdf_files(const nlohmann::json& document) {
+    std::vector<std::string> files;
+    if (!document.is_object() || !document.contains("background") || !document["background"].is_array())
+        return files;
+    for (const nlohmann::json& entry : document["background"])
+        if (const nlohmann::json::json_pointer cdf("/message/cdf");
+            entry.is_object() && entry.contains("message") && entry["message"].is_object() &&
+            entry.contains(cdf) && entry[cdf].is_string())
+            files.push_back(entry[cdf].get<std::string>());
+    return files;
 }
 
 std::string description(const fs::path& path) {
@@ -121,14 +136,25 @@ ProfileSource load_profile(const std::string& name_or_path, const std::vector<fs
     const Location at = locate(name_or_path, folders);
     ProfileSource source{at.name, read_profile_file(at.path, at.name), ""};
     std::string file;
+    std::vector<std::string> cdfs;
     try {
-        file = model_file(parse_json(source.text));
+        const nlohmann::json document = parse_json(source.text);
+        file = model_file(document);
+        cdfs = cdf_files(document);
     } catch (const std::invalid_argument& error) {
         throw ProfileError(source.name + ": " + error.what());
     }
     if (!file.empty()) {
         source.model_text =
             read_profile_file(at.path.parent_path() / file, source.name + ": /model/tensors: " + file);
+    }
+    for (const std::string& cdf : cdfs) {
+        source.cdf_texts[cdf] =
+            read_profile_file(at.path.parent_path() / cdf, source.name + ": /background: " + cdf);
+        if (source.cdf_texts[cdf].size() > max_cdf_bytes) {
+            throw ProfileError(
+                fmt::format("{}: /background: {}: is larger than 1 MiB; that is no CDF", source.name, cdf));
+        }
     }
     return source;
 }

@@ -25,6 +25,55 @@ std::int64_t in_nanoseconds(nanoseconds time) {
     return time.count();
 }
 
+json ranks_json(const std::vector<int>& ranks) {
+    return ranks.empty() ? json("all") : json(ranks);
+}
+
+json sizes_json(const MessageSizes& sizes) {
+    const auto whole = [](double bytes) { return static_cast<std::uint64_t>(bytes); };
+    if (sizes.kind == MessageSizes::Kind::fixed) {
+        return whole(sizes.mean_bytes);
+    }
+    if (sizes.kind == MessageSizes::Kind::pareto) {
+        return {{"distribution", "pareto"},
+                {"mean", whole(sizes.mean_bytes)},
+                {"shape", sizes.shape},
+                {"most", whole(sizes.most_bytes)}};
+    }
+    json points = json::array();
+    for (const CdfPoint& point : sizes.points) {
+        points.push_back(json::array({point.bytes, point.probability}));
+    }
+    return {{"cdf", points}};
+}
+
+json sockets_json(const SocketSettings& sockets) {
+    return {{"congestion_control", sockets.congestion_control},
+            {"dscp", or_null(sockets.dscp)},
+            {"pacing_rate_bits_per_second", bits_or_null(sockets.pacing_rate)},
+            {"send_buffer_bytes", or_null(sockets.send_buffer_bytes)},
+            {"receive_buffer_bytes", or_null(sockets.receive_buffer_bytes)},
+            {"no_delay", sockets.no_delay}};
+}
+
+json background_json(const std::vector<BackgroundEntry>& background) {
+    json list = json::array();
+    for (const BackgroundEntry& entry : background) {
+        const bool incast = entry.pattern == BackgroundPattern::incast;
+        json each = sockets_json(entry.sockets);
+        each["name"] = entry.name;
+        each["pattern"] = choice_name(background_pattern_names, entry.pattern);
+        each["from"] = ranks_json(entry.from);
+        each["to"] = ranks_json(entry.to);
+        each["rate_bits_per_second"] = incast ? json(nullptr) : json(entry.rate.bits_per_second);
+        each["message"] = sizes_json(entry.sizes);
+        each["queries_per_second"] = incast ? json(entry.queries_per_second) : json(nullptr);
+        each["fan_in"] = or_null(entry.fan_in);
+        list.push_back(std::move(each));
+    }
+    return list;
+}
+
 json ports_json(const PortRange& ports) {
     return ports.first == 0 ? "auto" : fmt::format("{}-{}", ports.first, ports.last);
 }
@@ -142,17 +191,13 @@ json collective_json(const CollectiveSettings& collective) {
 }
 
 json network_json(const NetworkSettings& network) {
-    return {{"interfaces", network.interfaces},
-            {"ports", ports_json(network.ports)},
-            {"congestion_control", network.sockets.congestion_control},
-            {"dscp", or_null(network.sockets.dscp)},
-            {"pacing_rate_bits_per_second", bits_or_null(network.sockets.pacing_rate)},
-            {"send_buffer_bytes", or_null(network.sockets.send_buffer_bytes)},
-            {"receive_buffer_bytes", or_null(network.sockets.receive_buffer_bytes)},
-            {"no_delay", network.sockets.no_delay},
-            {"line_rate_bits_per_second", bits_or_null(network.line_rate)},
-            {"connect_timeout_ns", in_nanoseconds(network.connect_timeout)},
-            {"stall_timeout_ns", in_nanoseconds(network.stall_timeout)}};
+    json settings = sockets_json(network.sockets);
+    settings["interfaces"] = network.interfaces;
+    settings["ports"] = ports_json(network.ports);
+    settings["line_rate_bits_per_second"] = bits_or_null(network.line_rate);
+    settings["connect_timeout_ns"] = in_nanoseconds(network.connect_timeout);
+    settings["stall_timeout_ns"] = in_nanoseconds(network.stall_timeout);
+    return settings;
 }
 
 json run_json(const RunSettings& run) {
@@ -180,6 +225,7 @@ json effective(const Profile& profile) {
             {"gradients", gradients_json(profile)},
             {"collective", collective_json(profile.collective)},
             {"network", network_json(profile.network)},
+            {"background", background_json(profile.background)},
             {"scale",
              {{"bytes", profile.scale.bytes},
               {"time", profile.scale.time},
@@ -223,6 +269,9 @@ std::string profile_hash(const Profile& profile) {
         settings["run"].erase(key);
     }
     settings["sampling"].erase("tcp_info");
+    if (profile.background.empty()) { // the hash of such a profile is older than the section
+        settings.erase("background");
+    }
     Fnv1a hash;
     hash.add(settings.dump());
     hash.add(

@@ -1,8 +1,10 @@
 #include "generator/profile_ranks.hpp"
 
+#include "generator/background_flows.hpp"
 #include "generator/profile_sections.hpp"
 #include "generator/schedule_check.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace generator {
@@ -10,6 +12,8 @@ namespace {
 
 /// Beyond it a walk through the schedule takes seconds; a run then finds out by its stall timeout.
 constexpr std::size_t most_walked_buckets = 10'000'000; // of all ranks
+
+constexpr std::size_t most_flows = 4096; // each is a connection
 
 class RankCheck {
 public:
@@ -22,6 +26,7 @@ public:
         if (profile_.collective.algorithm == Algorithm::server)
             check_rank("/collective/server_rank", profile_.collective.server_rank);
         check_named_ranks();
+        check_background();
         for (const WorkloadBucket& bucket : workload_.later_iterations)
             check_collective(bucket);
         if (!profile_.groups.empty() &&
@@ -48,6 +53,37 @@ private:
             for (std::size_t i = 0; i < group.members.size(); ++i)
                 for (std::size_t k = 0; k < group.members[i].size(); ++k)
                     check_rank(fmt::format("/groups/{}/{}/{}", group.name, i, k), group.members[i][k]);
+    }
+
+    /// One rank alone has nobody to send to: that is a warning of the run.
+    void check_background() const {
+        const auto& background = profile_.background;
+        for (std::size_t i = 0; i < background.size(); ++i) {
+            const std::string path = fmt::format("/background/{}", i);
+            for (std::size_t k = 0; k < background[i].from.size(); ++k)
+                check_rank(fmt::format("{}/from/{}", path, k), background[i].from[k]);
+            for (std::size_t k = 0; k < background[i].to.size(); ++k)
+                check_rank(fmt::format("{}/to/{}", path, k), background[i].to[k]);
+            check_flows(path, background[i]);
+        }
+        if (background_flows(background, world_size_).size() > most_flows)
+            fail("/background", fmt::format("comes to {} flows; must be at most {}: name the ranks",
+                                            background_flows(background, world_size_).size(), most_flows));
+    }
+
+    void check_flows(const std::string& path, const BackgroundEntry& entry) const {
+        if (world_size_ == 1)
+            return;
+        if (background_flows({entry}, world_size_).empty())
+            fail(path, "\"from\" and \"to\" are the same rank, which sends nothing to itself");
+        if (entry.pattern != BackgroundPattern::incast)
+            return;
+        for (int client = 0; client < world_size_; ++client)
+            if (entry.to.empty() || std::count(entry.to.begin(), entry.to.end(), client) > 0)
+                if (const auto servers = servers_of(entry, client, world_size_).size();
+                    servers == 0 || servers < entry.fan_in.value_or(1))
+                    fail(path + "/fan_in", fmt::format("rank {} has {} servers, which are not {}", client,
+                                                       servers, entry.fan_in.value_or(1)));
     }
 
     /// One rank alone sends nothing, whatever the algorithm.

@@ -65,6 +65,8 @@ std::string read_congestion_control(ObjectReader& section) {
     return name;
 }
 
+} // namespace
+
 SocketSettings read_sockets(ObjectReader& section) {
     SocketSettings sockets;
     sockets.congestion_control = read_congestion_control(section);
@@ -77,8 +79,6 @@ SocketSettings read_sockets(ObjectReader& section) {
     sockets.no_delay = section.flag("no_delay").value_or(sockets.no_delay);
     return sockets;
 }
-
-} // namespace
 
 CollectiveSettings read_collective(ObjectReader section) {
     CollectiveSettings collective;

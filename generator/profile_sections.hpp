@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, 6> algorithm_names{
     "ring", "server", "sharded_server", "halving_doubling", "double_binary_tree", "hierarchical"};
 constexpr std::array<std::string_view, 2> service_names{"sequenced", "incast"};
 
+constexpr std::array<std::string_view, 3> background_pattern_names{"constant", "poisson", "incast"};
+
 template <typename Choice, std::size_t size>
 constexpr std::string_view choice_name(const std::array<std::string_view, size>& names, Choice choice) {
     return names[static_cast<std::size_t>(choice)];
@@ -38,6 +40,8 @@ GradientSettings read_gradients(ObjectReader section, const std::vector<Group>& 
 void check_launch_order(const Profile& profile, const Origin& origin);
 CollectiveSettings read_collective(ObjectReader section);
 NetworkSettings read_network(ObjectReader section);
+SocketSettings read_sockets(ObjectReader& section); ///< of the job's connections or of background flows
+std::vector<BackgroundEntry> read_background(std::vector<ObjectReader> sections, const ProfileSource& source);
 ScaleSettings read_scale(ObjectReader section);
 RunSettings read_run(ObjectReader section);
 SamplingSettings read_sampling(ObjectReader section);

@@ -1,5 +1,7 @@
 #include "generator/rank_report.hpp"
 
+#include "generator/socket_state_json.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -16,8 +18,8 @@ std::string take(std::string_view& text, const nlohmann::json& bytes) {
 
 } // namespace
 
-// A line of JSON, and behind it the timeline, the lines of tcp.csv and the traces, which may be long, as they
-// are.
+// A line of JSON, and behind it the timeline, the lines of tcp.csv, the background traffic and the traces,
+// which may be long, as they are.
 
 std::string serialize(const RankReport& report) {
     std::string behind = serialize(report.timeline);
@@ -27,16 +29,13 @@ std::string serialize(const RankReport& report) {
     json["tcp_left_out_from"] =
         report.tcp_left_out_from ? nlohmann::json(*report.tcp_left_out_from) : nlohmann::json();
     behind += report.tcp_lines;
+    const std::string background = report.background ? serialize(*report.background) : "";
+    json["background_bytes"] = background.size();
+    behind += background;
     json["status"] = static_cast<int>(report.status);
     json["error"] = report.error;
     json["lost_peer"] = report.lost_peer.value_or(-1);
-    json["sockets"] = {{"congestion_control", report.sockets.congestion_control},
-                       {"dscp", report.sockets.dscp},
-                       {"pacing_bits_per_second",
-                        report.sockets.pacing_rate ? report.sockets.pacing_rate->bits_per_second : 0},
-                       {"send_buffer_bytes", report.sockets.send_buffer_bytes},
-                       {"receive_buffer_bytes", report.sockets.receive_buffer_bytes},
-                       {"no_delay", report.sockets.no_delay}};
+    json["sockets"] = to_json(report.sockets);
     json["checked_elements"] = report.checked_elements;
     json["cpu_seconds"] = report.cpu_seconds;
     json["traffic_seconds"] = report.traffic_seconds;
@@ -62,20 +61,15 @@ RankReport parse_rank_report(const std::string& text) {
     RankReport report;
     report.timeline = parse_timeline(take(behind, json.at("timeline_bytes")));
     report.tcp_lines = take(behind, json.at("tcp_bytes"));
+    if (const std::string background = take(behind, json.at("background_bytes")); !background.empty())
+        report.background = parse_background_report(background);
     if (const auto& iteration = json.at("tcp_left_out_from"); !iteration.is_null())
         report.tcp_left_out_from = iteration.get<std::uint32_t>();
     report.status = static_cast<RunStatus>(json.at("status").get<int>());
     report.error = json.at("error");
     if (const int peer = json.at("lost_peer"); peer >= 0)
         report.lost_peer = peer;
-    const nlohmann::json& sockets = json.at("sockets");
-    report.sockets.congestion_control = sockets.at("congestion_control");
-    report.sockets.dscp = sockets.at("dscp");
-    if (const std::uint64_t rate = sockets.at("pacing_bits_per_second"); rate > 0)
-        report.sockets.pacing_rate = BitRate{rate};
-    report.sockets.send_buffer_bytes = sockets.at("send_buffer_bytes");
-    report.sockets.receive_buffer_bytes = sockets.at("receive_buffer_bytes");
-    report.sockets.no_delay = sockets.at("no_delay");
+    report.sockets = socket_state_from(json.at("sockets"));
     report.checked_elements = json.at("checked_elements");
     report.cpu_seconds = json.at("cpu_seconds");
     report.traffic_seconds = json.at("traffic_seconds");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "generator/background_report.hpp"
 #include "generator/run_record.hpp"
 #include "generator/timeline.hpp"
 
@@ -26,11 +27,12 @@ struct RankReport {
     std::optional<std::uint32_t> tcp_left_out_from; ///< see TcpLog
     RunStatus status = RunStatus::complete;
     std::string error;
-    std::optional<int> lost_peer;       ///< that is the error: this peer left, and knows better why
-    SocketState sockets;                ///< of its data connections
-    std::uint64_t checked_elements = 0; ///< with --verify
-    double cpu_seconds = 0;             ///< of the process, sampler included, from iteration 0 to the end
-    double traffic_seconds = 0;         ///< how long that was
+    std::optional<int> lost_peer;               ///< that is the error: this peer left, and knows better why
+    SocketState sockets;                        ///< of its data connections
+    std::optional<BackgroundReport> background; ///< of a profile with background traffic
+    std::uint64_t checked_elements = 0;         ///< with --verify
+    double cpu_seconds = 0;     ///< of the process, sampler included, from iteration 0 to the end
+    double traffic_seconds = 0; ///< how long that was
     std::vector<RecordedTrace> traces;
     std::vector<std::string> warnings; ///< of what this rank could not keep
 };

@@ -57,6 +57,27 @@ std::vector<TcpLog> tcp_logs_of(const std::vector<std::optional<RankReport>>& re
     return logs;
 }
 
+/// Joins both ends of each flow of the background traffic.
+void add_background(JobResult& job) {
+    RunRecord& record = job.record;
+    if (record.profile.background.empty())
+        return;
+    std::vector<RankBackground> ranks;
+    for (std::size_t rank = 0; rank < job.reports.size(); ++rank) {
+        std::optional<RankReport>& report = job.reports[rank];
+        ranks.push_back({.clock = rank < record.clocks.size() ? record.clocks[rank] : ClockAlignment{}});
+        if (!report)
+            continue;
+        ranks.back().report = std::move(report->background);
+        ranks.back().start_monotonic_ns = report->timeline.start_monotonic_ns;
+    }
+    job.background = flow_records(record.profile, std::move(ranks));
+    record.background =
+        background_results(job.background, record.profile, static_cast<int>(record.ranks.size()));
+    for (std::string& warning : background_warnings(record.background, record.profile.background))
+        record.warnings.push_back(std::move(warning));
+}
+
 /// Ranks by the interface that carries their traffic.
 std::map<std::pair<std::string, std::string>, std::vector<int>> ranks_by_interface(const RunRecord& record) {
     std::map<std::pair<std::string, std::string>, std::vector<int>> groups;
@@ -150,7 +171,8 @@ std::vector<OtherTraffic> others_on(const SampledInterface& place,
         if (here == groups.end())
             continue;
         OtherTraffic other{
-            job->record.job, &job->workload, static_cast<int>(job->record.ranks.size()), here->second, {}};
+            job->record.job, &job->workload, static_cast<int>(job->record.ranks.size()), here->second, {},
+            &job->background};
         for (const int rank : here->second) {
             const std::optional<RankReport>& report = job->reports[static_cast<std::size_t>(rank)];
             other.timelines.push_back(report ? &report->timeline : nullptr);
@@ -183,7 +205,8 @@ std::vector<InterfaceTrace> traces_of(const JobResult& job, const std::vector<co
         });
         if (job.reports[static_cast<std::size_t>(ranks.front())])
             traces.push_back({folder.path / each.trace, std::move(ranks),
-                              is_loopback(job.record, each.interface), others_on(each, others)});
+                              is_loopback(job.record, each.interface), others_on(each, others),
+                              &job.background});
     }
     return traces;
 }
@@ -258,6 +281,7 @@ void add_reports(JobResult& job) {
     for (const Timeline& timeline : answered)
         *record.planned_bytes +=
             planned_bytes(workload, timeline.rank, world_size, record.statistics.finished_iterations);
+    add_background(job);
     warn_of_disturbance(record);
     warn_of_full_tcp_log(record, reports);
 }
@@ -298,15 +322,18 @@ RunRecord without_metrics(RunRecord record, std::string_view why) {
     return record;
 }
 
-std::vector<std::string> keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                              RunDirectory& directory) {
+std::vector<std::string> keep(const JobResult& job, RunDirectory& directory) {
+    const RunRecord& record = job.record;
     std::vector<std::string> unwritten;
     write(directory, "run.json",
           run_json(without_metrics(record, "rank 0 was killed, or could not write (disk full?),")),
           unwritten);
-    write(directory, "timeline.csv", timeline_csv(timelines_of(reports)), unwritten);
+    write(directory, "timeline.csv", timeline_csv(timelines_of(job.reports)), unwritten);
     if (record.profile.sampling.tcp_info)
-        write(directory, "tcp.csv", tcp_csv_of(reports), unwritten);
+        write(directory, "tcp.csv", tcp_csv_of(job.reports), unwritten);
+    if (!record.profile.background.empty())
+        write(directory, "background.csv", background_csv(job.background, record.profile.background),
+              unwritten);
     return unwritten;
 }
 

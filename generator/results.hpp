@@ -20,6 +20,7 @@ struct JobResult {
     Workload workload;
     std::vector<int> members;                       ///< its ranks' numbers in the launch
     std::vector<std::optional<RankReport>> reports; ///< of these; empty: no answer
+    std::vector<FlowRecord> background;             ///< of its background traffic
 };
 
 /// The traces of a launch, which its jobs have in common.
@@ -45,10 +46,9 @@ RunRecord without_metrics(RunRecord record, std::string_view why);
 std::vector<std::string> keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
                                             RunDirectory& directory);
 
-/// Writes what need not be computed: timeline.csv, tcp.csv, and run.json as it shall stay if `publish` does
-/// not come to replace it. Returns what could not be written, too.
-std::vector<std::string> keep(const RunRecord& record, const std::vector<std::optional<RankReport>>& reports,
-                              RunDirectory& directory);
+/// Writes what need not be computed: timeline.csv, tcp.csv, background.csv, and run.json as it shall stay if
+/// `publish` does not come to replace it. Returns what could not be written, too.
+std::vector<std::string> keep(const JobResult& job, RunDirectory& directory);
 
 /// How a job ended, with the verdict on it.
 struct Published {

@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view traces = "nic";
-constexpr std::array contents{"launch.json", "jobs.json",   "run.json",    "timeline.csv",
-                              "tcp.csv",     traces.data(), "metrics.prom"};
+constexpr std::array contents{"launch.json", "jobs.json",      "run.json",    "timeline.csv",
+                              "tcp.csv",     "background.csv", traces.data(), "metrics.prom"};
 
 void remove_contents(const fs::path& path) {
     std::error_code error;

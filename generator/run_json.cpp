@@ -156,6 +156,10 @@ Json interface_json(const InterfaceResult& result) {
         json["other_jobs_payload_bytes"]["least"] = result.others.least_bytes;
         json["other_jobs_payload_bytes"]["most"] = or_null(result.others.most_bytes);
     }
+    if (result.has_background) {
+        json["background_payload_bytes"]["least"] = result.background.least_bytes;
+        json["background_payload_bytes"]["most"] = or_null(result.background.most_bytes);
+    }
     json["ranks"] = result.ranks;
     for (std::size_t i = 0; i < result.predicted_backlog_bytes.size() && i < json["backlog"].size(); ++i)
         json["backlog"][i]["predicted_bytes"] = or_null(result.predicted_backlog_bytes[i]);
@@ -268,6 +272,7 @@ Json run_document(const RunRecord& record) {
         entry["sampler"] = cpu.sampler;
         json["cpu_share_of_a_core"].push_back(std::move(entry));
     }
+    json["background"] = background_results_json(record.background, record.profile.background);
     json["interfaces"] = Json::array();
     for (const InterfaceResult& result : record.interfaces)
         json["interfaces"].push_back(interface_json(result));

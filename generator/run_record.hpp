@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectors/summary.hpp"
+#include "generator/background_results.hpp"
 #include "generator/clock_offset.hpp"
 #include "generator/host_facts.hpp"
 #include "generator/other_traffic.hpp"
@@ -37,6 +38,9 @@ struct InterfaceResult {
     std::vector<std::string> shared_with;     ///< other jobs whose traffic is in the same counter
     OtherPayload others;                      ///< of these jobs in that time
     OtherPayload opposite_others;             ///< the same in the other direction
+    bool has_background = false;              ///< of the job, on this interface
+    OtherPayload background;                  ///< in that time; not in the payload
+    OtherPayload opposite_background;         ///< the same in the other direction
 };
 
 /// One port of a switch that could be sampled (testbed): what left through it to a host.
@@ -88,6 +92,7 @@ struct RunRecord {
     std::uint64_t checked_elements = 0; ///< by all ranks, with --verify; a wrong one ends the run
     RunStatistics statistics;
     std::optional<double> predicted_iteration_seconds;
+    std::vector<BackgroundEntryResult> background; ///< of the profile's entries; empty before the traffic
     std::vector<InterfaceResult> interfaces;
     std::optional<TcpResult> tcp;               ///< empty: not measured
     std::vector<SlowLaneResult> slow_lanes;     ///< of each interface whose lane could be kept

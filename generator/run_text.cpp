@@ -71,13 +71,19 @@ std::string bytes_text(const RunRecord& record) {
 std::string nic_bytes_text(const InterfaceResult& result) {
     const auto nic = static_cast<double>(result.summary.nic_bytes);
     const auto payload = static_cast<double>(result.payload_bytes);
-    if (!result.shared_with.empty())
-        return fmt::format("payload {} B, {} of job {}, NIC counted {} B of all in the measured iterations\n",
-                           result.payload_bytes,
-                           result.others.most_bytes ? fmt::format("{} to {} B", result.others.least_bytes,
-                                                                  *result.others.most_bytes)
-                                                    : "an unknown number",
-                           fmt::join(result.shared_with, ", "), result.summary.nic_bytes);
+    const auto range_of = [](const OtherPayload& others) {
+        return others.most_bytes ? fmt::format("{} to {} B", others.least_bytes, *others.most_bytes)
+                                 : std::string("an unknown number");
+    };
+    const std::string background =
+        result.has_background ? fmt::format(", {} of background traffic", range_of(result.background)) : "";
+    if (!result.shared_with.empty() || result.has_background)
+        return fmt::format("payload {} B{}{}, NIC counted {} B of all in the measured iterations\n",
+                           result.payload_bytes, background,
+                           result.shared_with.empty() ? ""
+                                                      : fmt::format(", {} of job {}", range_of(result.others),
+                                                                    fmt::join(result.shared_with, ", ")),
+                           result.summary.nic_bytes);
     return fmt::format("payload {} B, NIC counted {} B{} in the measured iterations\n", result.payload_bytes,
                        result.summary.nic_bytes,
                        result.payload_bytes == 0 ? ""
@@ -300,6 +306,9 @@ std::string settings_text(const RunRecord& record, const Workload& workload, con
                          ? format_bit_rate(static_cast<double>(record.line_rate->bits_per_second))
                          : "unknown",
                      record.line_rate_origin, record.byte_scale));
+    for (const std::string& text_of_entry :
+         background_settings(profile.background, static_cast<int>(record.ranks.size())))
+        line("background", text_of_entry);
     line("payload", profile.run.verify ? "float32 sums, every element checked" : "not looked at");
     for (const Endpoint& endpoint : record.endpoints)
         line(fmt::format("rank {}", endpoint.rank),
@@ -337,7 +346,9 @@ std::string result_text(const RunRecord& record, const std::string& out) {
     if (record.predicted_iteration_seconds)
         fmt::format_to(append, "  predicted      mean {}{}\n",
                        duration_text(*record.predicted_iteration_seconds),
-                       record.job.empty() ? "" : " for the job alone");
+                       !record.profile.background.empty() ? " for the collectives alone"
+                       : record.job.empty()               ? ""
+                                                          : " for the job alone");
     fmt::format_to(append, "start lateness   {}\n", times(statistics.lateness_seconds));
     text += gating_text(statistics.gates);
     text += clocks_text(record.clocks);
@@ -351,6 +362,7 @@ std::string result_text(const RunRecord& record, const std::string& out) {
                        congestion_controls(record.sockets), details.empty() ? "" : ", ", details);
     }
     text += tcp_text(record.tcp, record.profile.sampling.tcp_info);
+    text += background_text(record.background, record.profile.background);
     text += interfaces_text(record, out);
     text += slow_lane_text(record.slow_lanes);
     text += switch_text(record.switch_ports);

@@ -27,7 +27,7 @@ void add_use(std::vector<SocketUse>& uses, int rank, SocketState state, const So
         std::find_if(uses.begin(), uses.end(), [&](const SocketUse& each) { return each.state == state; });
     if (same == uses.end())
         uses.push_back({state, {rank}});
-    else
+    else if (same->ranks.back() != rank) // of one of its connections
         same->ranks.push_back(rank);
 }
 

@@ -29,7 +29,8 @@ struct SocketUse {
     std::vector<int> ranks;
 };
 
-/// Adds a rank to those that have the same, apart from buffers that the kernel sizes by itself.
+/// Adds a rank to those that have the same, apart from buffers that the kernel sizes by itself; all
+/// connections of a rank one after another.
 void add_use(std::vector<SocketUse>& uses, int rank, SocketState state, const SocketSettings& asked);
 
 /// "bbr", or "bbr, cubic" where hosts differ; empty without connections.

@@ -30,10 +30,11 @@ constexpr auto hello_timeout = std::chrono::seconds(3); // a stranger may not ho
 constexpr auto retry_interval = std::chrono::milliseconds(50);
 constexpr auto listen_interval = std::chrono::milliseconds(50);
 
-/// The same socket on another context.
-tcp::socket moved_to(asio::io_context& context, tcp::socket& socket) {
-    const auto protocol = socket.local_endpoint().protocol();
-    return tcp::socket(context, protocol, socket.release());
+SocketState state_of(Connections& connections) {
+    const auto first = [](auto& sockets) {
+        return sockets.empty() ? -1 : sockets.begin()->second.native_handle();
+    };
+    return socket_state(first(connections.outgoing), first(connections.incoming));
 }
 
 /// Opens all connections of one rank. Has a context of its own: when it is destroyed, so are the strangers
@@ -68,10 +69,7 @@ public:
         }
         for (auto& [peer_lane, socket] : connections_.incoming)
             ready.incoming.emplace(peer_lane, moved_to(target, socket));
-        const auto first = [](auto& sockets) {
-            return sockets.empty() ? -1 : sockets.begin()->second.native_handle();
-        };
-        ready.state = socket_state(first(ready.outgoing), first(ready.incoming));
+        ready.state = state_of(ready);
         return ready;
     }
 
@@ -79,6 +77,23 @@ private:
     tcp::acceptor moved_to_setup(tcp::acceptor& acceptor) {
         const auto protocol = acceptor.local_endpoint().protocol();
         return tcp::acceptor(context_, protocol, acceptor.release());
+    }
+
+    const SocketSettings& sockets_of(std::uint32_t lane) const {
+        const auto own = settings_.lane_sockets.find(lane);
+        return own == settings_.lane_sockets.end() ? settings_.sockets : own->second;
+    }
+
+    /// An accepted socket has the listener's settings; a lane with its own gets those that matter to who
+    /// receives. Pacing and congestion control are the sender's.
+    void adapt(tcp::socket& socket, std::uint32_t lane) {
+        if (!settings_.lane_sockets.contains(lane))
+            return;
+        SocketSettings settings = sockets_of(lane);
+        settings.congestion_control.clear();
+        settings.pacing_rate.reset();
+        settings.dscp = settings.dscp.value_or(0);
+        apply(settings, socket.native_handle());
     }
 
     void spawn(awaitable<void> activity) {
@@ -109,7 +124,7 @@ private:
         const tcp::endpoint source(asio::ip::make_address(endpoint(self_).address), 0);
         while (!over_) {
             tcp::socket socket(context_, target.protocol());
-            apply(settings_.sockets, socket.native_handle());
+            apply(sockets_of(peer_lane.lane), socket.native_handle());
             // Or the port that the kernel picks here could be one that the next run wants to listen on.
             socket.set_option(tcp::socket::reuse_address(true));
             socket.bind(source);
@@ -182,6 +197,12 @@ private:
                                    asio::redirect_error(use_awaitable, error));
         if (error || over_)
             co_return;
+        try {
+            adapt(socket, peer_lane.lane);
+        } catch (const std::exception&) {
+            failure_ = std::current_exception();
+            co_return give_up();
+        }
         connections_.incoming.emplace(peer_lane, std::move(socket));
         finish_if_complete();
     }
@@ -265,6 +286,28 @@ private:
 
 std::string Endpoint::text() const {
     return fmt::format("rank {} on {} ({}:{}, {})", rank, host, address, port, interface);
+}
+
+tcp::socket moved_to(asio::io_context& context, tcp::socket& socket) {
+    const auto protocol = socket.local_endpoint().protocol();
+    return tcp::socket(context, protocol, socket.release());
+}
+
+Connections take_lanes(Connections& all, std::uint32_t first) {
+    Connections taken;
+    const auto take = [first](auto& from, auto& to) {
+        for (auto place = from.begin(); place != from.end();) {
+            const auto next = std::next(place);
+            if (place->first.lane >= first)
+                to.insert(from.extract(place));
+            place = next;
+        }
+    };
+    take(all.outgoing, taken.outgoing);
+    take(all.incoming, taken.incoming);
+    all.state = state_of(all);
+    taken.state = state_of(taken);
+    return taken;
 }
 
 Listener::Listener(asio::io_context& context, const std::string& address, PortRange ports,

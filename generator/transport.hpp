@@ -34,6 +34,12 @@ struct Connections {
     SocketState state;                                  ///< of the first of them, which are all alike
 };
 
+/// Takes those with lanes from `first` on out of `all`; each part has its own state.
+Connections take_lanes(Connections& all, std::uint32_t first);
+
+/// A socket on another context. It must be idle.
+asio::ip::tcp::socket moved_to(asio::io_context& context, asio::ip::tcp::socket& socket);
+
 /// A listening socket on one address. Throws std::system_error naming address and ports, UserError for
 /// settings that this host does not have. Accepted sockets inherit its settings.
 class Listener {
@@ -51,6 +57,7 @@ private:
 struct ConnectSettings {
     JobToken token{};
     SocketSettings sockets;
+    std::map<std::uint32_t, SocketSettings> lane_sockets; ///< of lanes with settings of their own
     std::chrono::milliseconds timeout{10000};
     std::function<void()> listen; ///< called every 50 ms; gives up by throwing
 };
@@ -58,7 +65,7 @@ struct ConnectSettings {
 /// Opens the connections of rank `self` and closes the listener. Peers are recognised by their hello, not by
 /// their address; anybody else on the port is dropped with a line on standard error, and the set-up goes on.
 /// A refused connection is tried again until the timeout. Throws std::runtime_error that names every peer
-/// that is missing.
+/// that is missing, UserError for settings that this host does not have.
 Connections connect_peers(asio::io_context& context, Listener listener, int self,
                           const std::vector<Endpoint>& endpoints, const Peers& peers,
                           const ConnectSettings& settings);

@@ -1,5 +1,7 @@
 #include "generator/variation.hpp"
 
+#include "generator/draws.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,48 +18,28 @@ enum : std::uint64_t {
     straggler
 };
 
-/// splitmix64 (Steele, Lea, Flood 2014): a good mix of any 64-bit value.
-std::uint64_t mix(std::uint64_t value) {
-    value += 0x9e3779b97f4a7c15u;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
+/// Of one stream, rank and iteration.
+Draws draws(std::uint64_t seed, std::uint64_t stream, int rank, std::int64_t iteration) {
+    return {seed, stream, static_cast<std::uint64_t>(rank), iteration};
 }
 
-/// Random numbers of one stream, rank and iteration.
-class Draws {
-public:
-    Draws(std::uint64_t seed, std::uint64_t stream, int rank, std::int64_t iteration)
-        : state_(mix(mix(mix(seed ^ mix(stream)) ^ static_cast<std::uint64_t>(rank)) ^
-                     static_cast<std::uint64_t>(iteration))) {}
+/// Mean 0 and standard deviation 1, nearly normal: the sum of twelve uniform numbers less six.
+/// std::normal_distribution differs between libraries.
+double nearly_normal(Draws draws) {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i)
+        sum += draws.uniform();
+    return sum;
+}
 
-    /// Evenly spread over 0 <= x < 1.
-    double uniform() {
-        state_ = mix(state_);
-        return static_cast<double>(state_ >> 11) * 0x1p-53;
-    }
-
-    /// Mean 0 and standard deviation 1, nearly normal: the sum of twelve uniform numbers less six.
-    /// std::normal_distribution differs between libraries.
-    double nearly_normal() {
-        double sum = -6;
-        for (int i = 0; i < 12; ++i)
-            sum += uniform();
-        return sum;
-    }
-
-    /// At least 1; the share x^-shape exceeds x. The largest of `shape` uniform numbers is below y with
-    /// probability y^shape, so that its inverse has this distribution without any pow().
-    double pareto(std::uint32_t shape) {
-        double largest = 0;
-        for (std::uint32_t i = 0; i < shape; ++i)
-            largest = std::max(largest, 1 - uniform()); // never 0
-        return 1 / largest;
-    }
-
-private:
-    std::uint64_t state_;
-};
+/// At least 1; the share x^-shape exceeds x. The largest of `shape` uniform numbers is below y with
+/// probability y^shape, so that its inverse has this distribution without any pow().
+double pareto(Draws draws, std::uint32_t shape) {
+    double largest = 0;
+    for (std::uint32_t i = 0; i < shape; ++i)
+        largest = std::max(largest, 1 - draws.uniform()); // never 0
+    return 1 / largest;
+}
 
 } // namespace
 
@@ -67,16 +49,16 @@ double jitter_factor(const Jitter& jitter, std::uint64_t seed, int rank, std::ui
     if (jitter.drift_sd > 0) {
         double weight = jitter.drift_sd * std::sqrt(1 - jitter.drift_rho * jitter.drift_rho);
         for (std::int64_t back = 0; back < memory; ++back, weight *= jitter.drift_rho)
-            drift += weight * Draws(seed, drift_stream, rank, iteration - back).nearly_normal();
+            drift += weight * nearly_normal(draws(seed, drift_stream, rank, iteration - back));
     }
     double white = 0;
     if (jitter.white_sd > 0)
-        white = jitter.white_sd * Draws(seed, white_stream, rank, iteration).nearly_normal();
+        white = jitter.white_sd * nearly_normal(draws(seed, white_stream, rank, iteration));
     const double usual = std::max(0.1, 1 + drift + white);
     const HeavyTail& tail = jitter.heavy_tail;
-    if (Draws(seed, tail_stream, rank, iteration).uniform() >= tail.probability)
+    if (draws(seed, tail_stream, rank, iteration).uniform() >= tail.probability)
         return usual;
-    return usual * tail.factor * Draws(seed, tail_size_stream, rank, iteration).pareto(tail.shape);
+    return usual * tail.factor * pareto(draws(seed, tail_size_stream, rank, iteration), tail.shape);
 }
 
 double straggler_factor(const std::vector<Straggler>& stragglers, std::uint64_t seed, int rank,
@@ -86,7 +68,7 @@ double straggler_factor(const std::vector<Straggler>& stragglers, std::uint64_t 
         const Straggler& each = stragglers[i];
         const bool meant = std::find(each.ranks.begin(), each.ranks.end(), rank) != each.ranks.end() &&
                            iteration >= each.from && iteration <= each.to.value_or(iteration);
-        if (meant && Draws(seed, straggler + i, rank, iteration).uniform() < each.probability)
+        if (meant && draws(seed, straggler + i, rank, iteration).uniform() < each.probability)
             factor *= each.factor;
     }
     return factor;
@@ -95,7 +77,7 @@ double straggler_factor(const std::vector<Straggler>& stragglers, std::uint64_t 
 nanoseconds input_stall(const InputStalls& stalls, std::uint64_t seed, int rank, std::uint32_t iteration) {
     const bool stalled = stalls.every > 0
                              ? (iteration + std::uint64_t{1}) % stalls.every == 0
-                             : Draws(seed, stall_stream, rank, iteration).uniform() < stalls.probability;
+                             : draws(seed, stall_stream, rank, iteration).uniform() < stalls.probability;
     return stalled ? stalls.time : nanoseconds(0);
 }
 

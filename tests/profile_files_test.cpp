@@ -127,7 +127,7 @@ TEST_CASE("an unknown name says where it was looked for and what there is", "[pr
         load_error("resnt50", {shipped_profiles}) ==
         "no profile \"resnt50\" in " + shipped_profiles.string() +
             "; did you mean \"resnet50\"? there are: bert-large, gpt2-medium, gpt2-small, llama2-7b, llm-3d, "
-            "resnet101, resnet152, resnet18, resnet50, resnet50-ddp, resnet50-server, smoke, vgg16");
+            "resnet101, resnet152, resnet18, resnet50, resnet50-ddp, resnet50-server, shared-network, smoke, vgg16");
     CHECK(load_error("resnt50") == "no profile \"resnt50\" in no folder; there are: none");
 }
 

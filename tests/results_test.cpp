@@ -53,7 +53,7 @@ TEST_CASE("a complete run is kept whole and exits with 0", "[results]") {
     RunDirectory directory = RunDirectory::create(scratch / "run", false);
     int exit_code = -1;
     const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
-        exit_code = publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code;
+        exit_code = publish(finished_run(), directory, keep({.record = finished_run()}, directory)).exit_code;
     });
     CHECK(exit_code == success);
     CHECK_THAT(text, Catch::Contains("run: run.json, timeline.csv, tcp.csv, nic/, metrics.prom\n"));
@@ -65,7 +65,7 @@ TEST_CASE("a run.json that could not be replaced says why it may be there, and t
           "[results]") {
     const tests::TemporaryFolder scratch;
     RunDirectory directory = RunDirectory::create(scratch / "run", false);
-    const auto unwritten = keep(finished_run(), {}, directory);
+    const auto unwritten = keep({.record = finished_run()}, directory);
     REQUIRE(unwritten.empty());
     block(directory, "run.json");
     int exit_code = -1;
@@ -88,7 +88,7 @@ TEST_CASE("a file that can never be written is told once", "[results]") {
     std::string text;
     const std::string errors = printed(STDERR_FILENO, scratch / "", [&] {
         text = printed(STDOUT_FILENO, scratch / "", [&] {
-            CHECK(publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code ==
+            CHECK(publish(finished_run(), directory, keep({.record = finished_run()}, directory)).exit_code ==
                   our_failure);
         });
     });
@@ -104,7 +104,7 @@ TEST_CASE("a run that could not write one of its files has failed, in run.json t
     std::filesystem::create_directory(scratch / "run/tcp.csv");
     int exit_code = -1;
     const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
-        exit_code = publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code;
+        exit_code = publish(finished_run(), directory, keep({.record = finished_run()}, directory)).exit_code;
     });
     CHECK(exit_code == our_failure);
     CHECK_THAT(text,
@@ -119,7 +119,7 @@ TEST_CASE("a run directory that was removed keeps nothing, and that is said", "[
     RunDirectory directory = RunDirectory::create(scratch / "gone", false);
     std::filesystem::remove_all(scratch / "gone");
     const std::string text = printed(STDOUT_FILENO, scratch / "", [&] {
-        CHECK(publish(finished_run(), directory, keep(finished_run(), {}, directory)).exit_code ==
+        CHECK(publish(finished_run(), directory, keep({.record = finished_run()}, directory)).exit_code ==
               our_failure);
     });
     CHECK_THAT(text,

@@ -90,6 +90,21 @@ Json iterations_json(const PlanReport& report) {
             {"left_out_buckets", report.prediction.left_out.size()}};
 }
 
+Json background_json(const PlanReport& report) {
+    if (report.background.empty())
+        return nullptr;
+    Json hosts = Json::array();
+    for (const generator::BackgroundLoad& load : report.background)
+        hosts.push_back(
+            {{"offered_bits_per_second", load.sent},
+             {"received_bits_per_second", load.received},
+             {"run_offered_bytes", load.sent / 8 * collectors::in_seconds(report.run_time())},
+             {"run_received_bytes", load.received / 8 * collectors::in_seconds(report.run_time())}});
+    return {{"meaning", "on average, between hosts, beside all else that is counted and predicted here"},
+            {"run_seconds", collectors::in_seconds(report.run_time())},
+            {"hosts", hosts}};
+}
+
 } // namespace
 
 std::string report_json(const PlanReport& report) {
@@ -110,6 +125,7 @@ std::string report_json(const PlanReport& report) {
                         {"later_iterations", iteration_json(report.traffic.later)},
                         {"iterations", iterations_json(report)},
                         {"run_sent_bytes", counted_json(report.run_bytes())},
+                        {"background", background_json(report)},
                         {"groups", groups_json(report)},
                         {"counted_ranks", report.traffic.counted_ranks},
                         {"connections_per_rank", range_json(report.traffic.connections.outgoing)},

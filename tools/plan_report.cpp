@@ -137,6 +137,11 @@ std::uint64_t PlanReport::run_bytes() const {
                           saturating_product(iterations - 1, traffic.later.all_sent_bytes));
 }
 
+nanoseconds PlanReport::run_time() const {
+    return nanoseconds(std::llround(static_cast<double>(prediction.iteration_mean.count()) *
+                                    static_cast<double>(iterations)));
+}
+
 nanoseconds PlanReport::burst_length() const {
     const std::size_t measured = prediction.iteration_times.size() - prediction.warmup;
     return nanoseconds(std::llround(static_cast<double>(summary.nic_bytes) / static_cast<double>(measured) /
@@ -158,6 +163,8 @@ PlanReport make_report(const Profile& profile, const PlanSettings& settings) {
                                 profile.run.iterations.value_or(profile.run.warmup + 20));
     report.traffic = count_traffic(profile, workload, settings.ranks, report.prediction.executed_ranks);
     count_iterations(report);
+    if (!profile.background.empty())
+        report.background = background_loads(profile.background, report.link.hosts);
     report.ports_per_host = std::min(settings.ranks, settings.ranks_per_host);
     report.needs = estimate_needs(
         profile, workload,

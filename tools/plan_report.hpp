@@ -1,6 +1,7 @@
 #pragma once
 
 #include "collectors/summary.hpp"
+#include "generator/background_flows.hpp"
 #include "generator/needs.hpp"
 #include "generator/prediction.hpp"
 #include "tools/plan_traffic.hpp"
@@ -54,7 +55,10 @@ struct PlanReport {
     collectors::InterfaceSummary summary; ///< of what host 0 sends
     std::optional<BandwidthEstimate> bandwidth;
 
+    std::vector<generator::BackgroundLoad> background; ///< of each host; empty without background traffic
+
     std::uint64_t run_bytes() const; ///< sent by all ranks
+    nanoseconds run_time() const;    ///< predicted of all iterations
     /// Of an iteration's bytes at line rate without a pause: L in PtM(tau) = T / max(tau, L).
     nanoseconds burst_length() const;
 };

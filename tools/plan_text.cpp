@@ -1,3 +1,4 @@
+#include "generator/background_results.hpp"
 #include "generator/bus_bandwidth.hpp"
 #include "generator/collective_text.hpp"
 #include "generator/saturating.hpp"
@@ -132,6 +133,25 @@ void add_run(Text& text, const PlanReport& report, const generator::FreeSpace& f
         line(text, "  WARNING: on a host like this one: {}", warning);
 }
 
+void add_background(Text& text, const PlanReport& report) {
+    constexpr std::size_t most_shown = 16;
+    if (report.background.empty())
+        return;
+    const double seconds = collectors::in_seconds(report.run_time());
+    line(text, "\nbackground traffic between hosts, on average, in no other number here");
+    for (const std::string& entry :
+         generator::background_settings(report.profile.background, report.settings.ranks))
+        line(text, "  {}", entry);
+    for (std::size_t i = 0; i < std::min(report.background.size(), most_shown); ++i)
+        line(text, "  {:<20}offers {} ({} in the predicted {}), receives {} ({})", fmt::format("host {}", i),
+             format_bit_rate(report.background[i].sent),
+             format_bytes(report.background[i].sent / 8 * seconds), format_duration(report.run_time()),
+             format_bit_rate(report.background[i].received),
+             format_bytes(report.background[i].received / 8 * seconds));
+    if (report.background.size() > most_shown)
+        line(text, "  ... and {} more (--json has all)", report.background.size() - most_shown);
+}
+
 void add_times(Text& text, const PlanReport& report) {
     const generator::Prediction& prediction = report.prediction;
     line(text, "\npredicted by the fluid model: plans of {}, ports shared max-min fairly",
@@ -203,6 +223,7 @@ std::string report_text(const PlanReport& report, const generator::FreeSpace& fr
     add_iteration(text, "iteration 0", report.traffic.first, shows_groups);
     add_iteration(text, "iterations from 1 on", report.traffic.later, shows_groups);
     add_run(text, report, free);
+    add_background(text, report);
     add_times(text, report);
     add_burstiness(text, report);
     line(text,

@@ -265,7 +265,7 @@ Json run_section(const ReportRun& run, std::span<const Expectation> expectations
     section["bucket_seconds"] = buckets_section(run);
     section["lateness_seconds"] = section_in(document, "/bucket_start_lateness_seconds");
     section["skew"] = skew_section(run);
-    for (const char* const key : {"bytes", "bandwidth", "collectives", "gating", "tcp"})
+    for (const char* const key : {"bytes", "bandwidth", "collectives", "gating", "tcp", "background"})
         section[key] = section_in(document, std::string("/") + key);
     section["cpu"] = copied(document, "/cpu_share_of_a_core", Json::array());
     for (const char* const key : {"slow_lane", "switch_ports", "interfaces"})

@@ -155,6 +155,48 @@ std::string backlog_table(const Json& run) {
                  rows);
 }
 
+/// By entry of the profile, and below it by size and query.
+std::string background_table(const Json& run) {
+    std::vector<std::string> rows;
+    const auto times = [](const Json& each) {
+        std::string cells;
+        for (const char* const path : {"/p50", "/p95", "/p99", "/max"})
+            cells += fmt::format(" {:>10}", duration_text(number_in(each["completion_seconds"], path)));
+        return cells;
+    };
+    const auto rate = [](const Number& value) {
+        return value ? collectors::format_bit_rate(*value) : std::string("-");
+    };
+    const auto count = [](const Json& json, const char* path) {
+        const Number value = number_in(json, path);
+        return value ? fmt::format("{:.0f}", *value) : std::string("-");
+    };
+    if (!run["background"].is_object())
+        return "";
+    for (const Json& entry : run["background"]["entries"]) {
+        rows.push_back(fmt::format("{:<22.22} {:>12} {:>12} {:>8} {:>8}{}", entry.value("name", ""),
+                                   rate(number_in(entry, "/offered_bits_per_second")),
+                                   rate(number_in(entry, "/received_bits_per_second")),
+                                   count(entry, "/planned/messages"), count(entry, "/received/messages"),
+                                   times(entry)));
+        for (const Json& size : entry["by_size"])
+            if (number_in(size, "/messages") > 0)
+                rows.push_back(fmt::format("  {:<54} {:>8}{}", size.value("size", ""),
+                                           count(size, "/messages"), times(size)));
+        if (const Json queries = section_in(entry, "/queries"); queries.is_object())
+            rows.push_back(fmt::format("  {:<45} {:>8} {:>8}{}", "queries, to the last answer",
+                                       count(queries, "/planned"), count(queries, "/complete"),
+                                       times(queries)));
+    }
+    const std::string text = table(fmt::format("{:<22} {:>12} {:>12} {:>8} {:>8} {:>10} {:>10} {:>10} {:>10}",
+                                               "background traffic", "offered", "received", "due", "complete",
+                                               "p50", "p95", "p99", "max"),
+                                   rows);
+    return text.empty() ? ""
+                        : text + "messages, from due at the sender to the last byte at the receiver; the "
+                                 "prediction is of the collectives alone\n";
+}
+
 std::string loss_table(const Json& run) {
     constexpr std::array keys{"rx_drops", "tx_drops", "queue_drops", "tcp_retransmits", "tcp_timeouts"};
     std::vector<std::string> rows;

@@ -10,6 +10,7 @@ namespace tools {
 std::string times_table(const nlohmann::ordered_json& run);
 std::string ratio_table(const nlohmann::ordered_json& run);
 std::string backlog_table(const nlohmann::ordered_json& run);
+std::string background_table(const nlohmann::ordered_json& run);
 std::string loss_table(const nlohmann::ordered_json& run);
 std::string switch_table(const nlohmann::ordered_json& run);
 std::string informative_table(const nlohmann::ordered_json& run);

@@ -136,8 +136,8 @@ std::string report_text(const Json& report) {
         text = overall_text(report["verdict"]) + "\n" + comparison_table(report["comparison"]);
     for (const Json& run : report["runs"]) {
         text += (text.empty() ? "" : "\n" + std::string(columns, '-') + "\n\n") + summary_of(run);
-        for (const auto& table :
-             {times_table, ratio_table, backlog_table, loss_table, switch_table, informative_table})
+        for (const auto& table : {times_table, ratio_table, backlog_table, background_table, loss_table,
+                                  switch_table, informative_table})
             if (const std::string rows = table(run); !rows.empty())
                 text += "\n" + rows;
     }

@@ -133,7 +133,7 @@ function distribution_section(p, run, data) {
 }
 
 function tables_section(p, run) {
-  const parts = [counters_table(p, run.interfaces, "interfaces", "Counters"), counters_table(p, run.switch_ports, "switch_ports", "Counters of the switch ports"), ports_table(p, run), losses_table(p, run), tcp_tables(p, run),
+  const parts = [counters_table(p, run.interfaces, "interfaces", "Counters"), counters_table(p, run.switch_ports, "switch_ports", "Counters of the switch ports"), ports_table(p, run), background_table(p, run), losses_table(p, run), tcp_tables(p, run),
     h("div", { class: "columns" }, facts_table("Bytes of payload", `${p}.bytes`), facts_table("Bandwidth", `${p}.bandwidth`), cpu_table(p, run)), informative_table(p, run)].filter(Boolean);
   return parts.length ? h("section", { id: "tables" }, h("h2", {}, "Counters, losses, TCP, CPU"), parts) : null;
 }

@@ -85,6 +85,23 @@ function losses_table(p, run) {
     run.slow_lane.map((each, i) => [`${each.host} ${each.interface}`, ...columns.map(([name, , write]) => number(`${p}.slow_lane.${i}.${name}`, write ?? format.count, "not known"))]));
 }
 
+/// Traffic beside the collectives: a row for each entry, and below it by size and query.
+function background_table(p, run) {
+  const entries = run.background?.entries;
+  if (!entries?.length) return null;
+  const rows = [];
+  for (const [i, entry] of entries.entries()) {
+    const path = `${p}.background.entries.${i}`, cell = (name, write) => number(`${path}.${name}`, write, "–");
+    rows.push([entry.name, ...["asked", "offered", "received"].map((name) => cell(`${name}_bits_per_second`, format.bits_per_second)), cell("planned.messages", format.count), cell("received.messages", format.count),
+      ...spread_cells(`${path}.completion_seconds`, format.seconds)]);
+    for (const [k, size] of (entry.by_size ?? []).entries())
+      if (size.messages > 0) rows.push([`${entry.name}, ${size.size}`, "", "", "", "", cell(`by_size.${k}.messages`, format.count), ...spread_cells(`${path}.by_size.${k}.completion_seconds`, format.seconds)]);
+    if (entry.queries) rows.push([`${entry.name}, queries to the last answer`, "", "", "", cell("queries.planned", format.count), cell("queries.complete", format.count), ...spread_cells(`${path}.queries.completion_seconds`, format.seconds)]);
+  }
+  return table("Background traffic, beside the collectives, whose bytes and prediction are without it; completion from due at the sender to the last byte at the receiver",
+    ["", ["asked", "mean payload rate by the profile"], ["offered", "what fell due in the run, by the seed"], "received", ["due", "messages"], ["complete", "messages"], ...spread_heads], rows);
+}
+
 /// Any object of the report as two columns; the unit is in the key.
 function facts_table(caption, path, names = null) {
   const object = at(report, path);
