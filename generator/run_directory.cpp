@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view traces = "nic";
-constexpr std::array contents{"launch.json", "jobs.json",   "run.json",    "timeline.csv",
-                              "tcp.csv",     traces.data(), "metrics.prom"};
+constexpr std::array contents{"sweep.json",   "launch.json", "jobs.json",   "run.json",
+                              "timeline.csv", "tcp.csv",     traces.data(), "metrics.prom"};
 
 void remove_contents(const fs::path& path) {
     std::error_code error;
@@ -31,16 +31,32 @@ void remove_contents(const fs::path& path) {
         fs::remove(path / name, error);
 }
 
-/// Also the jobs' folders, of which nothing else is removed.
+/// Also the folders of steps and jobs, of which nothing else is removed.
 void remove_run(const fs::path& path) {
     std::error_code error;
-    if (fs::exists(path / "launch.json"))
-        for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
-            if (entry.is_directory(error) && fs::exists(entry.path() / "run.json", error)) {
-                remove_contents(entry.path());
-                fs::remove(entry.path(), error); // if nothing else is in it
-            }
+    for (const auto& [mark, mark_below] :
+         {std::pair{"sweep.json", "launch.json"}, {"launch.json", "run.json"}})
+        if (fs::exists(path / mark))
+            for (const fs::directory_entry& entry : fs::directory_iterator(path, error))
+                if (entry.is_directory(error) && fs::exists(entry.path() / mark_below, error)) {
+                    remove_run(entry.path());
+                    fs::remove(entry.path(), error); // if nothing else is in it
+                }
     remove_contents(path);
+}
+
+bool holds_run(const fs::path& path) {
+    return fs::exists(path / "run.json") || fs::exists(path / "launch.json") ||
+           fs::exists(path / "sweep.json");
+}
+
+void create_folder(const fs::path& out, const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error == std::errc::not_a_directory)
+        throw UserError(fmt::format("--out {}: a part of this path is a file", out.string()));
+    if (error)
+        throw std::system_error(error, "create " + folder.string());
 }
 
 void require_writable(const fs::path& folder) {
@@ -56,24 +72,30 @@ std::tm utc(std::time_t seconds) {
 
 } // namespace
 
-RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
-    std::error_code error;
+void RunDirectory::make_room(const fs::path& path, bool overwrite) {
     if (fs::exists(path) && !fs::is_directory(path))
         throw UserError(fmt::format("--out {}: is a file; give a folder", path.string()));
-    if (fs::exists(path / "run.json") || fs::exists(path / "launch.json")) {
+    if (holds_run(path)) {
         if (!overwrite)
             throw UserError(fmt::format(
                 "--out {}: holds a run already; give another folder, or --overwrite to replace it",
                 path.string()));
         remove_run(path);
     }
-    fs::create_directories(path / "nic", error);
-    if (error == std::errc::not_a_directory)
-        throw UserError(fmt::format("--out {}: a part of this path is a file", path.string()));
-    if (error)
-        throw std::system_error(error, "create " + (path / "nic").string());
+}
+
+RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
+    make_room(path, overwrite);
+    create_folder(path, path / "nic");
     require_writable(path);
     require_writable(path / "nic");
+    return RunDirectory(path);
+}
+
+RunDirectory RunDirectory::create_for_sweep(const fs::path& path, bool overwrite) {
+    make_room(path, overwrite);
+    create_folder(path, path);
+    require_writable(path);
     return RunDirectory(path);
 }
 
