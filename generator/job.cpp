@@ -86,6 +86,11 @@ private:
         if (settings().json)
             collectors::print_safely("{}", several() ? fmt::format("[{}]\n", fmt::join(documents, ",\n"))
                                                      : documents[0]);
+        else if (launch_.sweep)
+            collectors::print_safely("sweep            {} shifted against {}: {} steps alone, {} offsets\n",
+                                     launch_.jobs[launch_.sweep->roles.shifted].record.job,
+                                     launch_.jobs[launch_.sweep->roles.reference].record.job,
+                                     launch_.jobs.size(), launch_.sweep->range.count);
     }
 
     int run_once() {

@@ -132,11 +132,16 @@ std::string places(const Json& steps) {
                                   collectors::format_bit_rate(backlog["rate_bits_per_second"].get<double>()))
                     : backlog["where"].get<std::string>());
     }
+    const auto named = [](const std::set<std::string>& all) {
+        constexpr std::size_t most = 3;
+        return all.size() <= most ? fmt::format("{}", fmt::join(all, ", "))
+                                  : fmt::format("{} of them, see sweep.json", all.size());
+    };
     std::string text;
     if (!ratios.empty())
-        text += fmt::format("PtM: of the interface that carried the most: {}\n", fmt::join(ratios, ", "));
+        text += fmt::format("PtM: of the interface that carried the most: {}\n", named(ratios));
     if (!backlogs.empty())
-        text += fmt::format("largest queue: {}\n", fmt::join(backlogs, ", "));
+        text += fmt::format("largest queue: {}\n", named(backlogs));
     return text;
 }
 

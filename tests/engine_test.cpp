@@ -64,8 +64,9 @@ TEST_CASE("a ring on real sockets sums exactly, for 1 to 9 ranks and odd sizes",
 
 TEST_CASE("further runs over the same connections sum exactly as well", "[engine]") {
     const bool verify = GENERATE(true, false);
-    // The last large receive leaves a high SO_RCVLOWAT behind, the first small one needs a low one.
-    const Workload workload = all_reduces({12, 3000000});
+    // The last receives leave a high SO_RCVLOWAT behind; the first ones are of one byte, for which nobody
+    // sets it.
+    const Workload workload = verify ? all_reduces({12, 3000000}) : all_reduces({3, 3000000}, 1);
     const auto results =
         tests::run_job(short_profile(), workload,
                        {.world_size = 3, .verify = verify, .adjust = {}, .before_connect = {}, .runs = 3});
