@@ -110,16 +110,6 @@ void assign(LaunchAgreement& launch, const std::vector<JobSpec>& specs, const st
     }
 }
 
-void require_measured_iterations(const std::vector<Agreement>& jobs) {
-    for (const Agreement& job : jobs) {
-        const RunSettings& run = job.record.profile.run;
-        if (run.iterations && *run.iterations <= run.warmup)
-            throw UserError(fmt::format("--sweep-offset: job {} has {} iterations, of which {} are warm-up: "
-                                        "nothing is left to measure",
-                                        job.record.job, *run.iterations, run.warmup));
-    }
-}
-
 void check_jobs(LaunchAgreement& launch, const std::vector<std::string>& files, ControlPlane& control) {
     control.together([&] {
         for (std::size_t i = 0; i < launch.jobs.size(); ++i) {
@@ -128,8 +118,6 @@ void check_jobs(LaunchAgreement& launch, const std::vector<std::string>& files, 
                             files[i]);
         }
     });
-    if (launch.sweep)
-        control.together([&] { require_measured_iterations(launch.jobs); });
     for (Agreement& job : launch.jobs) {
         RunRecord& record = job.record;
         record.warnings = cpu_warnings(launch.ranks);

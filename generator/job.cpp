@@ -48,7 +48,8 @@ public:
             if (sweep_)
                 sweep_->end(failure.exit_code() == interrupted ? RunStatus::interrupted : RunStatus::failed,
                             failure.what());
-            step_->fail_together(failure);
+            if (step_)
+                step_->fail_together(failure);
             throw;
         }
     }
