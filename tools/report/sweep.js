@@ -13,7 +13,7 @@ function sweep_figure(sweep, names) {
       underlayCallback(context, area, graph) { rule(context, area, { y: graph.toDomYCoord(1), text: "alone", paint: "c5" }); },
       highlightCallback(event, x, at_points, row) {
         const held = steps[row].offset_seconds.held;
-        readout.textContent = `${format.seconds(x)}${held ? ` (held: ${format.seconds(held.median)})` : ""}: ` + at_points.map((point) => `${point.name} ${point.yval.toFixed(3)}`).join(", ");
+        readout.textContent = `${format.seconds(x)}${held ? ` (held: ${format.seconds(held.median)}${steps[row].offset_seconds.was_held ? "" : ", NOT HELD"})` : ""}: ` + at_points.map((point) => `${point.name} ${point.yval.toFixed(3)}`).join(", ");
       },
       unhighlightCallback() { readout.textContent = ""; },
     })));
