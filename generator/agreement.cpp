@@ -59,6 +59,20 @@ ProfileSource agree_on_source(const std::string& profile, ControlPlane& control)
     return source;
 }
 
+std::optional<Sweep> agree_on_sweep(const std::string& asked, const std::vector<JobSpec>& specs,
+                                    ControlPlane& control) {
+    const std::string text = control.broadcast(asked);
+    if (text.empty())
+        return std::nullopt;
+    return control.together([&] {
+        Sweep sweep;
+        sweep.range = parse_sweep(text);
+        sweep.roles = sweep_roles(sweep.range, specs);
+        sweep.period = specs[sweep.roles.shifted].start.period;
+        return sweep;
+    });
+}
+
 /// A launch without a jobs file is one of a single job with all ranks.
 std::vector<JobSpec> agree_on_jobs(LaunchAgreement& launch, const CommandLine& command,
                                    ControlPlane& control) {
@@ -70,6 +84,7 @@ std::vector<JobSpec> agree_on_jobs(LaunchAgreement& launch, const CommandLine& c
     source.text = control.broadcast(source.text);
     launch.jobs_text = source.text;
     std::vector<JobSpec> specs = control.together([&] { return parse_jobs(source); });
+    launch.sweep = agree_on_sweep(command.sweep, specs, control);
     for (JobSpec& spec : specs)
         spec.overrides = joined_overrides(spec.overrides, command.overrides);
     return specs;
@@ -123,6 +138,11 @@ void check_jobs(LaunchAgreement& launch, const std::vector<std::string>& files, 
             const RunRecord& record = launch.jobs[i].record;
             check_for_ranks(record.profile, static_cast<int>(record.ranks.size()), host_numbers(record.ranks),
                             files[i]);
+            if (launch.sweep && !record.profile.background.empty())
+                throw UserError(
+                    fmt::format("{}: /background: not in a sweep, whose steps must differ in the offset "
+                                "alone; remove it, or run a launch for each offset",
+                                files[i]));
         }
     });
     for (Agreement& job : launch.jobs) {
@@ -140,7 +160,7 @@ void check_jobs(LaunchAgreement& launch, const std::vector<std::string>& files, 
 /// Each rank by the interfaces of its job.
 void agree_on_addresses(LaunchAgreement& launch, ControlPlane& control) {
     const InterfaceAddress chosen = control.together([&] {
-        const Agreement& job = launch.jobs[launch.own_job];
+        const Agreement& job = launch.jobs[*launch.own_job];
         std::vector<HostAddresses> hosts;
         for (const HostFacts& facts : job.record.ranks)
             hosts.push_back(facts.addresses);
@@ -163,7 +183,7 @@ void agree_on_addresses(LaunchAgreement& launch, ControlPlane& control) {
 
 /// Each rank listens on a port of its own.
 void require_enough_ports(const LaunchAgreement& launch, ControlPlane& control) {
-    const PortRange& ports = launch.jobs[launch.own_job].record.profile.network.ports;
+    const PortRange& ports = launch.jobs[*launch.own_job].record.profile.network.ports;
     const int available = ports.last - ports.first + 1;
     control.together([&] {
         const HostAddresses& own = launch.ranks[static_cast<std::size_t>(control.rank())].addresses;
@@ -241,6 +261,9 @@ void agree_on_space(LaunchAgreement& launch, ControlPlane& control) {
         }
         together.iterations = std::max(together.iterations, job.needs.iterations);
     }
+    const std::uint64_t steps = launch.sweep ? launch.jobs.size() + launch.sweep->range.count : 1;
+    together.disk.least *= steps;
+    together.disk.likely *= steps;
     for (const HostFacts& facts : launch.ranks)
         if (facts.free_memory_bytes)
             free.memory_bytes =

@@ -5,8 +5,10 @@
 #include "generator/jobs_file.hpp"
 #include "generator/needs.hpp"
 #include "generator/run_record.hpp"
+#include "generator/sweep_range.hpp"
 #include "generator/workload.hpp"
 
+#include <optional>
 #include <string>
 
 namespace generator {
@@ -22,13 +24,21 @@ struct Agreement {
     JobStart start;
 };
 
+/// The jobs one by one, and then together, one of them shifted from step to step.
+struct Sweep {
+    SweepRange range;
+    SweepRoles roles;
+    std::optional<nanoseconds> period; ///< as the jobs file says
+};
+
 /// All jobs that run at the same time; mostly one, with all ranks. A job has a name only beside others.
 struct LaunchAgreement {
     std::vector<Agreement> jobs;
-    std::size_t own_job = 0;          ///< this rank's
-    std::vector<HostFacts> ranks;     ///< of the launch
-    std::vector<std::string> sampled; ///< the interface of each rank of the launch
-    std::string jobs_text;            ///< the jobs file; empty without one
+    std::optional<std::size_t> own_job; ///< this rank's; empty only in a step in which it takes no part
+    std::vector<HostFacts> ranks;       ///< of the launch
+    std::vector<std::string> sampled;   ///< the interface of each rank of the launch
+    std::string jobs_text;              ///< the jobs file; empty without one
+    std::optional<Sweep> sweep;
 
     /// Fields that belong to the launch: out, overwrite, json, dry_run.
     const RunSettings& settings() const { return jobs.front().record.profile.run; }

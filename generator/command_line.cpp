@@ -90,6 +90,12 @@ CommandLine parse_command_line(int argument_count, const char* const* arguments)
                    "Run several jobs at the same time, each on ranks of its own, from a jobs file; see "
                    "profiles/README.md. Options then hold for every job")
         ->type_name("FILE");
+    app.add_option(
+           "--sweep-offset", command.sweep,
+           "With --jobs: run each job alone, then all together at COUNT offsets of one job's start (of "
+           "the last, unless JOB= names another), FROM and TO included, and compare: 0..T:9, "
+           "b=0..250ms:6; T is the period of the job that is not shifted")
+        ->type_name("[JOB=]FROM..TO:COUNT");
     app.add_option("--start-at", command.start_at,
                    "Begin at this time of rank 0's wall clock, so that separate launches meet: "
                    "2026-12-02T23:59:00Z, or seconds since 1970")
@@ -106,6 +112,12 @@ CommandLine parse_command_line(int argument_count, const char* const* arguments)
     else if (!command.profile.empty() && !command.jobs.empty())
         throw UserError(fmt::format("--jobs {}: names the profiles; \"{}\" is one too many", command.jobs,
                                     command.profile));
+    else if (!command.sweep.empty() && command.jobs.empty())
+        throw UserError(fmt::format(
+            "--sweep-offset {}: shifts one of the jobs of a jobs file; give --jobs FILE", command.sweep));
+    else if (!command.sweep.empty() && !command.start_at.empty())
+        throw UserError(
+            "--sweep-offset: not together with --start-at; each step begins when the one before is over");
     else if (command.profile.empty() && command.jobs.empty())
         throw UserError("which profile? e.g. mpirun -n 4 gradburst resnet50 (see gradburst --list-profiles)");
     return command;

@@ -180,7 +180,7 @@ Clock::time_point ControlPlane::agree_on_start(const std::vector<ClockAlignment>
 
 bool ControlPlane::decide_iteration(std::uint32_t iteration, bool go_on_after) {
     if (rank() == 0) {
-        const bool decision = go_on_;
+        const bool decision = go_on_ || iteration == 0;
         go_on_ = go_on_after;
         int message = go_on_ ? 1 : 0;
         if (decision)

@@ -60,6 +60,9 @@ public:
     /// open until the engine is destroyed; then the peers notice. To be called once.
     void run(Clock::time_point start, Timeline& timeline);
 
+    /// After a run that completed: for another engine. This one is of no use any more.
+    Connections take_connections() { return std::move(connections_); }
+
     /// Of the connections, as the kernel says.
     const SocketState& socket_state() const { return connections_.state; }
     /// So far, in the payload; 0 unless it is one that is checked.

@@ -3,99 +3,66 @@
 #include "collectors/printable.hpp"
 #include "collectors/units.hpp"
 #include "generator/agreement.hpp"
-#include "generator/background_traffic.hpp"
 #include "generator/dry_run.hpp"
-#include "generator/engine.hpp"
-#include "generator/launch_record.hpp"
-#include "generator/launch_results.hpp"
-#include "generator/lifelines.hpp"
-#include "generator/nic_sampling.hpp"
-#include "generator/plan_book.hpp"
-#include "generator/progress.hpp"
-#include "generator/rank_report.hpp"
-#include "generator/results.hpp"
-#include "generator/run_clocks.hpp"
-#include "generator/run_directory.hpp"
-#include "generator/run_record.hpp"
+#include "generator/launch_step.hpp"
 #include "generator/start_offsets.hpp"
-#include "generator/switch_sampling.hpp"
-
-#include <asio/io_context.hpp>
+#include "generator/sweep_results.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fstream>
-#include <set>
+#include <memory>
+#include <numeric>
 #include <sstream>
-#include <sys/resource.h>
 #include <thread>
 
 namespace generator {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
-constexpr auto start_delay = 100ms;          // from agreement to iteration 0
-constexpr auto ready_before_start = 1500ms;  // of --start-at: sampling begins, clocks are compared
-constexpr auto patience_after_end = 60s;     // for the results of slow hosts
-constexpr auto patience_after_failure = 10s; // for ranks that have yet to notice
-constexpr auto reports_after_stop = 500ms;   // for all ranks to hear of it and to answer
-constexpr auto background_patience = 5s;     // for its last bytes, and for peers whose iterations end later
-constexpr auto others_after_stop = 200ms;    // for the ranks of other jobs to hear of it
-
-std::string read_file(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream content;
-    content << file.rdbuf();
-    return content.str();
-}
-
-/// User and system time of this process so far.
-double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
+constexpr auto ready_before_start = 1500ms; // of --start-at: sampling begins, clocks are compared
 
 /// A launch of one job or several: each rank belongs to one. What jobs have in common is here too: rank 0
-/// keeps the results of all, and a host's interfaces are sampled once.
+/// keeps the results of all, and a host's interfaces are sampled once. A sweep is a launch of several steps,
+/// over the same connections.
 class Launch {
 public:
-    Launch(const CommandLine& command, MpiSession& session, StopRequest& stop)
-        : session_(session), stop_(stop), control_(session, stop), context_(1),
-          lifelines_(control_.rank(), stop) {
+    Launch(const CommandLine& command, MpiSession& session, StopRequest& stop) : links_(session, stop) {
         if (!command.start_at.empty())
-            record_.start_at = control_.together([&] { return start_at(command.start_at); });
-        launch_ = agree(command, control_);
+            record_.start_at = control().together([&] { return start_at(command.start_at); });
+        launch_ = agree(command, control());
         record_.command = command.whole;
+        record_.of_sweep = launch_.sweep.has_value();
         if (leads() && settings().dry_run)
             print_dry_run();
-        job_control_.emplace(control_.part(static_cast<int>(launch_.own_job), place_of(control_.rank())));
+        links_.job_control.emplace(
+            control().part(static_cast<int>(*launch_.own_job), place_of(control().rank())));
     }
 
     int run() {
         if (settings().dry_run)
             return success;
         try {
-            return finish(send_traffic(prepare_traffic()));
+            return launch_.sweep ? run_sweep() : run_once();
         } catch (const JointFailure& failure) {
-            fail_together(failure);
+            if (sweep_)
+                sweep_->end(failure.exit_code() == interrupted ? RunStatus::interrupted : RunStatus::failed,
+                            failure.what());
+            if (step_)
+                step_->fail_together(failure);
             throw;
         }
     }
 
 private:
     /// Of the launch: rank 0.
-    bool leads() const { return control_.rank() == 0; }
+    bool leads() const { return links_.leads(); }
     bool several() const { return !launch_.jobs.front().record.job.empty(); }
+    ControlPlane& control() { return links_.control; }
     const RunSettings& settings() const { return launch_.settings(); }
-    Agreement& own() { return launch_.jobs[launch_.own_job]; }
+    Agreement& own() { return launch_.jobs[*launch_.own_job]; }
     const Profile& profile() { return own().record.profile; }
-    int job_rank() const { return job_control_->rank(); }
+    int job_rank() const { return links_.job_control->rank(); }
     /// Of a rank of the launch in this rank's job.
     int place_of(int rank) {
         const std::vector<int>& members = own().members;
@@ -120,91 +87,120 @@ private:
         if (settings().json)
             collectors::print_safely("{}", several() ? fmt::format("[{}]\n", fmt::join(documents, ",\n"))
                                                      : documents[0]);
+        else if (launch_.sweep)
+            collectors::print_safely("sweep            {} shifted against {}: {} steps alone, {} offsets\n",
+                                     launch_.jobs[launch_.sweep->roles.shifted].record.job,
+                                     launch_.jobs[launch_.sweep->roles.reference].record.job,
+                                     launch_.jobs.size(), launch_.sweep->range.count);
     }
 
-    /// From here on the run leaves something behind, and run.json says so even if everything is killed.
-    void create_run_directory() {
-        const std::string wanted = settings().out;
-        out_ = control_.broadcast(wanted.empty() ? default_run_directory() : wanted);
-        record_.id = control_.broadcast(leads() ? random_run_id() : "");
-        record_.started_at = utc_now();
-        for (Agreement& job : launch_.jobs) {
-            job.record.run_id = record_.id;
-            job.record.started_at = record_.started_at;
-        }
-        control_.together([&] {
-            if (!leads())
-                return;
-            directory_ = RunDirectory::create(out_, settings().overwrite);
-            if (several())
-                directory_->write("jobs.json", launch_.jobs_text);
-            for (Agreement& job : launch_.jobs) {
-                directories_.push_back(several() ? directory_->of_job(job.record.job) : *directory_);
-                job.record.error =
-                    "the run did not end (all ranks killed, machine stopped), or its results could not "
-                    "be written (disk full)";
-            }
-            write_labels();
-        });
-        control_.together([&] {
-            if (!leads())
-                directory_ = RunDirectory::join(out_);
-        });
-        const char* const marked = several() ? "launch.json" : "run.json";
-        shares_files_ = read_file(directory_->path() / marked).find(record_.id) != std::string::npos;
-    }
-
-    Connections prepare_traffic() {
-        create_run_directory();
-        Connections connections = connect();
-        agree_on_offsets();
+    int run_once() {
+        std::vector<std::size_t> all(launch_.jobs.size());
+        std::iota(all.begin(), all.end(), 0);
+        begin({"", all, {}}, settings().out);
+        connect();
+        const std::vector<nanoseconds> offsets = agree_on_times([&] { return start_offsets(launch_.jobs); });
         wait_for_start_at();
-        start_sampling();
-        return connections;
+        step_->take(launch_);
+        return *step_->run(offsets, std::vector<std::optional<nanoseconds>>(all.size()),
+                           [](int exit_code) { return exit_code; });
     }
 
-    /// All ranks have failed together, before the traffic: run.json tells why.
-    void fail_together(const JointFailure& failure) {
-        label(failure.exit_code() == interrupted ? RunStatus::interrupted : RunStatus::failed,
-              failure.what());
-        if (directory_ && leads() && settings().json)
-            collectors::print_safely("{}", several() ? launch_json(record_, job_results(launch_))
-                                                     : run_json(own().record));
-        control_.agree_on_exit(failure.exit_code(), patience(patience_after_failure, stop_grace));
+    void begin(const PlannedStep& planned, const std::string& out) {
+        step_.reset(); // the one before
+        step_ = std::make_unique<LaunchStep>(links_, launch_, planned.jobs, record_);
+        step_->create_directory(out, settings().overwrite);
     }
 
-    /// How the run ended, as far as rank 0 knows: in case that it is killed before the results are written.
-    void label(RunStatus status, const std::string& error) {
-        if (!leads() || !directory_)
+    int run_sweep() {
+        const std::string wanted = settings().out;
+        const std::string out = control().broadcast(wanted.empty() ? default_run_directory() : wanted);
+        control().together([&] {
+            if (leads())
+                sweep_.emplace(launch_, RunDirectory::create_for_sweep(out, settings().overwrite),
+                               record_.command);
+        });
+        const std::vector<PlannedStep> steps = planned_steps(launch_);
+        for (std::size_t i = 0;; ++i) {
+            begin(steps[i], out + "/" + steps[i].directory);
+            if (i == 0)
+                connect();
+            else
+                links_.clocks->begin_again();
+            if (const auto exit_code = take(steps[i], i + 1 == steps.size()))
+                return *exit_code;
+        }
+    }
+
+    /// The launch's exit code, or nullopt when another step follows.
+    std::optional<int> take(const PlannedStep& planned, bool is_last) {
+        const std::vector<nanoseconds> offsets = agree_on_times([&] {
+            return planned.turn ? shifted_starts(launch_, sweep_->offsets()[*planned.turn])
+                                : std::vector<nanoseconds>(1);
+        });
+        std::vector<std::optional<nanoseconds>> limits;
+        for (const nanoseconds limit : agree_on_times([&] { return or_negative(sweep_->limits(planned)); }))
+            limits.push_back(limit < 0ns ? std::nullopt : std::optional(limit));
+        announce(planned);
+        step_->take(launch_);
+        return step_->run(offsets, limits,
+                          [&](int exit_code) { return conclude(planned, is_last, exit_code); });
+    }
+
+    static std::vector<nanoseconds> or_negative(const std::vector<std::optional<nanoseconds>>& times) {
+        std::vector<nanoseconds> values;
+        for (const auto& time : times)
+            values.push_back(time.value_or(-1ns));
+        return values;
+    }
+
+    std::optional<nanoseconds> asked(const PlannedStep& planned) {
+        return planned.turn ? std::optional(sweep_->offsets()[*planned.turn]) : std::nullopt;
+    }
+
+    void announce(const PlannedStep& planned) {
+        if (!leads() || settings().json)
             return;
-        for (Agreement& job : launch_.jobs) {
-            job.record.status = status;
-            job.record.error = error;
-        }
-        try {
-            write_labels();
-        } catch (const std::exception&) { // the older label stays
-        }
+        const SweepRecord& sweep = sweep_->record();
+        collectors::print_safely(stderr, "step {} of {}: {}\n", sweep.steps.size() + 1, sweep.planned_steps,
+                                 planned.turn ? fmt::format("{} {} after {}", sweep.shifted,
+                                                            collectors::format_duration(*asked(planned)),
+                                                            sweep.reference)
+                                              : launch_.jobs[planned.jobs.front()].record.job + " alone");
     }
 
-    void write_labels() {
-        for (std::size_t i = 0; i < directories_.size(); ++i)
-            directories_[i].write("run.json", run_json(launch_.jobs[i].record));
-        if (several())
-            directory_->write("launch.json", launch_json(record_, job_results(launch_)));
+    /// On rank 0.
+    std::optional<int> conclude(const PlannedStep& planned, bool is_last, int exit_code) {
+        sweep_exit_code_ = graver(sweep_exit_code_, exit_code);
+        try {
+            SweepStep step =
+                sweep_step(planned, asked(planned), step_->record(), step_->results(), sweep_->record());
+            const RunStatus status = step.status;
+            const std::string error = fmt::format("step {}: {}", step.directory, step.error);
+            const bool complete = sweep_->add(std::move(step));
+            if (complete && !is_last && links_.stop.signal() == 0)
+                return std::nullopt;
+            if (!sweep_->end(status, complete ? "" : error))
+                sweep_exit_code_ = graver(sweep_exit_code_, our_failure);
+        } catch (const std::exception& failure) { // a full disk
+            collectors::print_safely(stderr, "gradburst: {}\n", failure.what());
+            sweep_->end(RunStatus::failed, failure.what());
+            sweep_exit_code_ = graver(sweep_exit_code_, our_failure);
+        }
+        return sweep_exit_code_;
     }
 
     Listener listen() {
-        return control_.together([&] {
+        return links_.control.together([&] {
             const auto& network = profile().network;
             const Endpoint& place = own().record.endpoints[static_cast<std::size_t>(job_rank())];
-            return Listener(context_, place.address, network.ports, network.sockets);
+            return Listener(links_.context, place.address, network.ports, network.sockets);
         });
     }
 
     std::vector<std::uint16_t> gather_ports(const Listener& listener) {
         std::vector<std::uint16_t> ports;
-        for (const std::string& port : control_.all_gather(std::to_string(listener.port())))
+        for (const std::string& port : links_.control.all_gather(std::to_string(listener.port())))
             ports.push_back(static_cast<std::uint16_t>(std::stoul(port)));
         return ports;
     }
@@ -215,14 +211,14 @@ private:
         settings.timeout = profile().network.connect_timeout;
         settings.token = agree_on_token(among);
         settings.listen = [this] {
-            control_.spread_stop();
-            if (stop_.signal() != 0)
-                throw Stopped(stop_.signal());
+            links_.control.spread_stop();
+            if (links_.stop.signal() != 0)
+                throw Stopped(links_.stop.signal());
         };
         return settings;
     }
 
-    Connections connect() {
+    void connect() {
         if (several())
             connect_lifelines();
         Listener listener = listen();
@@ -231,47 +227,39 @@ private:
             for (Endpoint& endpoint : job.record.endpoints)
                 endpoint.port =
                     ports[static_cast<std::size_t>(job.members[static_cast<std::size_t>(endpoint.rank)])];
-        ConnectSettings settings = connect_settings(*job_control_);
+        ConnectSettings settings = connect_settings(*links_.job_control);
         const std::vector<BackgroundFlow> flows =
-            background_flows(profile().background, job_control_->world_size());
+            background_flows(profile().background, links_.job_control->world_size());
         settings.lane_sockets = background_sockets(profile().background, flows);
-        Peers peers = needed_peers(own().workload, job_rank(), job_control_->world_size());
+        Peers peers = needed_peers(own().workload, job_rank(), links_.job_control->world_size());
         add_background_peers(peers, flows, job_rank());
         if (leads() && !this->settings().json)
             for (std::size_t i = 0; i < launch_.jobs.size(); ++i)
                 collectors::print_safely(
                     "{}", in_front(launch_.jobs[i].record.job,
-                                   settings_text(launch_.jobs[i].record, launch_.jobs[i].workload,
-                                                 directories_[i].path().string())));
+                                   settings_text(
+                                       launch_.jobs[i].record, launch_.jobs[i].workload,
+                                       (sweep_ ? sweep_->path() : step_->directory_of(i).path()).string())));
         std::fflush(stdout);
-        Connections connections = control_.together([&] {
-            return connect_peers(context_, std::move(listener), job_rank(), own().record.endpoints, peers,
-                                 settings);
+        links_.connections = control().together([&] {
+            return connect_peers(links_.context, std::move(listener), job_rank(), own().record.endpoints,
+                                 peers, settings);
         });
         if (!flows.empty())
-            background_.emplace(profile(), job_rank(), take_lanes(connections, first_background_lane),
-                                own().record.endpoints);
+            links_.background.emplace(profile(), job_rank(),
+                                      take_lanes(links_.connections, first_background_lane),
+                                      own().record.endpoints);
         compare_clocks();
-        return connections;
     }
 
     /// Of the hosts, for all jobs: before the first starts, and again after all have ended.
     void compare_clocks() {
-        clocks_.emplace(control_, launch_.ranks, several() ? lifeline_endpoints_ : own().record.endpoints,
-                        connect_settings(control_));
-        note_clocks();
-        if (leads() && !clocks_->warning().empty())
+        links_.clocks.emplace(control(), launch_.ranks,
+                              several() ? lifeline_endpoints_ : own().record.endpoints,
+                              connect_settings(control()));
+        if (leads() && !links_.clocks->warning().empty())
             for (Agreement& job : launch_.jobs)
-                job.record.warnings.push_back(clocks_->warning());
-    }
-
-    void note_clocks() {
-        const std::vector<ClockAlignment> clocks = clocks_->by_rank();
-        for (Agreement& job : launch_.jobs) {
-            job.record.clocks.clear();
-            for (const int member : job.members)
-                job.record.clocks.push_back(clocks[static_cast<std::size_t>(member)]);
-        }
+                job.record.warnings.push_back(links_.clocks->warning());
     }
 
     /// Of the first job that has ranks on several hosts; empty: whatever leads there.
@@ -285,31 +273,31 @@ private:
 
     /// On that network, which all ranks must reach.
     void connect_lifelines() {
-        const InterfaceAddress place = control_.together([&] {
+        const InterfaceAddress place = links_.control.together([&] {
             std::vector<HostAddresses> hosts;
             for (const HostFacts& facts : launch_.ranks)
                 hosts.push_back(facts.addresses);
-            return choose_address(hosts, static_cast<std::size_t>(control_.rank()),
+            return choose_address(hosts, static_cast<std::size_t>(links_.control.rank()),
                                   interfaces_between_hosts());
         });
-        Listener listener = control_.together(
-            [&] { return Listener(lifelines_.context(), place.address, profile().network.ports, {}); });
+        Listener listener = links_.control.together(
+            [&] { return Listener(links_.lifelines.context(), place.address, profile().network.ports, {}); });
         const std::vector<std::uint16_t> ports = gather_ports(listener);
-        const std::vector<std::string> addresses = control_.all_gather(place.address);
+        const std::vector<std::string> addresses = links_.control.all_gather(place.address);
         for (std::size_t i = 0; i < ports.size(); ++i)
             lifeline_endpoints_.push_back({static_cast<int>(i), launch_.ranks[i].addresses.host,
                                            place.interface, addresses[i], ports[i]});
-        ConnectSettings settings = connect_settings(control_);
+        ConnectSettings settings = connect_settings(links_.control);
         settings.sockets = {};
-        lifelines_.start(control_.together([&] {
-            return connect_peers(lifelines_.context(), std::move(listener), control_.rank(),
-                                 lifeline_endpoints_,
-                                 Lifelines::peers(control_.rank(), control_.world_size()), settings);
+        links_.lifelines.start(links_.control.together([&] {
+            return connect_peers(
+                links_.lifelines.context(), std::move(listener), links_.control.rank(), lifeline_endpoints_,
+                Lifelines::peers(links_.control.rank(), links_.control.world_size()), settings);
         }));
     }
 
     JobToken agree_on_token(ControlPlane& among) {
-        const JobToken drawn = control_.together([] { return random_token(); });
+        const JobToken drawn = links_.control.together([] { return random_token(); });
         const std::string shared =
             among.broadcast(std::string(reinterpret_cast<const char*>(drawn.data()), drawn.size()));
         JobToken token{};
@@ -327,264 +315,35 @@ private:
                 "start            at {}, {}\n", wall_time_text(record_.start_at->time),
                 time_ahead_text(record_.start_at->time, std::chrono::system_clock::now()));
         std::fflush(stdout);
-        control_.together([&] {
-            while (leads() && stop_.signal() == 0 &&
+        control().together([&] {
+            while (leads() && links_.stop.signal() == 0 &&
                    std::chrono::system_clock::now() + ready_before_start < record_.start_at->time)
                 std::this_thread::sleep_for(10ms);
         });
     }
 
-    void start_sampling() {
-        nanoseconds interval = profile().sampling.interval;
-        for (const Agreement& job : launch_.jobs)
-            interval = std::min(interval, job.record.profile.sampling.interval);
-        control_.together([&] {
-            sampling_.emplace(control_.rank(), launch_.ranks, launch_.sampled, directory_->path(), interval,
-                              settings().overwrite);
-            if (const auto place = leads() ? testbed_switch() : std::nullopt)
-                switch_sampling_.emplace(*place, directory_->path(), interval, settings().overwrite);
-        });
+    /// What rank 0 says, on all ranks.
+    template <class Times>
+    std::vector<nanoseconds> agree_on_times(Times times_of_rank_0) {
+        const std::vector<nanoseconds> own =
+            control().together([&] { return leads() ? times_of_rank_0() : std::vector<nanoseconds>(); });
+        std::string text;
+        for (const nanoseconds time : own)
+            text += std::to_string(time.count()) + " ";
+        std::istringstream agreed(control().broadcast(text));
+        std::vector<nanoseconds> times;
+        for (std::int64_t time = 0; agreed >> time;)
+            times.emplace_back(time);
+        return times;
     }
 
-    std::unique_ptr<Payload> payload() {
-        if (!profile().run.verify)
-            return discarded_payload();
-        return verified_payload(job_rank(), job_control_->world_size(), own().workload);
-    }
-
-    EngineSettings engine_settings(const Clock::time_point& start, Progress* progress) {
-        EngineSettings settings;
-        settings.rank = job_rank();
-        settings.world_size = job_control_->world_size();
-        settings.stop_descriptor = stop_.descriptor();
-        settings.stop_signal = [this] { return stop_.signal(); };
-        if (profile().sampling.tcp_info)
-            settings.tcp_log = &tcp_log_;
-        if (progress != nullptr)
-            settings.on_iteration = [progress](const IterationRecord& record) { progress->show(record); };
-        if (background_)
-            settings.on_end = [this] { background_->stop_sending(); };
-        const RunSettings& run = profile().run;
-        settings.may_start = [this, &run, &start, previous = 0ns](std::uint32_t iteration) mutable {
-            if (!run.duration)
-                return iteration < *run.iterations;
-            const nanoseconds elapsed = Clock::now() - start;
-            const nanoseconds expected_next = elapsed + (elapsed - previous);
-            previous = elapsed;
-            return job_control_->decide_iteration(iteration,
-                                                  (!run.iterations || iteration + 1 < *run.iterations) &&
-                                                      expected_next < *run.duration);
-        };
-        return settings;
-    }
-
-    /// When each job begins, counted from the start of the launch.
-    void agree_on_offsets() {
-        std::vector<nanoseconds> offsets = control_.together([&] {
-            return leads() ? start_offsets(launch_.jobs) : std::vector<nanoseconds>(launch_.jobs.size());
-        });
-        for (nanoseconds& offset : offsets) {
-            offset = nanoseconds(std::stoll(control_.broadcast(std::to_string(offset.count()))));
-            record_.offsets.push_back(offset);
-        }
-    }
-
-    /// On this host's steady clock. Throws on rank 0, whose clock counts, if it has passed.
-    Clock::time_point steady_time(WallTime time) const {
-        const nanoseconds ahead = time - WallTime(std::chrono::system_clock::now());
-        if (leads() && ahead < 0ns)
-            throw std::runtime_error(fmt::format("--start-at {}: passed {} before all ranks were ready",
-                                                 wall_time_text(time), collectors::format_duration(-ahead)));
-        return Clock::now() + ahead;
-    }
-
-    /// The same instant on all hosts, on this host's clock.
-    Clock::time_point agree_on_start() {
-        const std::vector<ClockAlignment> clocks = clocks_->by_rank();
-        std::optional<Clock::time_point> of_rank_0;
-        if (record_.start_at) {
-            compare_wall_clocks(clocks);
-            of_rank_0 = control_.together([&] { return steady_time(record_.start_at->time); });
-        }
-        const Clock::time_point start = control_.agree_on_start(clocks, of_rank_0, start_delay);
-        record_.start_monotonic_ns = nanoseconds(start.time_since_epoch()).count();
-        return start;
-    }
-
-    void compare_wall_clocks(const std::vector<ClockAlignment>& clocks) {
-        const nanoseconds wall_ahead_of_steady =
-            WallTime(std::chrono::system_clock::now()).time_since_epoch() -
-            nanoseconds(Clock::now().time_since_epoch());
-        const std::vector<std::string> aheads =
-            control_.all_gather(std::to_string(wall_ahead_of_steady.count()));
-        std::set<std::string> seen{launch_.ranks[0].addresses.host};
-        for (std::size_t rank = 1; leads() && rank < aheads.size(); ++rank) {
-            const std::string& host = launch_.ranks[rank].addresses.host;
-            const ClockOffset steady = clocks[rank].start.value_or(ClockOffset{});
-            if (seen.insert(host).second)
-                record_.start_at->clocks.push_back(
-                    {host, nanoseconds(std::stoll(aheads[rank])) - wall_ahead_of_steady - steady.offset,
-                     steady.error});
-        }
-        if (leads() && !settings().json)
-            collectors::print_safely("{}", start_at_text(*record_.start_at));
-        std::fflush(stdout);
-    }
-
-    /// Everything between the agreement on the start and the last byte: no MPI here.
-    RankReport send_traffic(Connections connections) {
-        RankReport report;
-        std::optional<Progress> progress;
-        if (job_rank() == 0 && !settings().json)
-            progress.emplace(own().record.job, profile().run.iterations, profile().run.duration);
-        payload_ = payload();
-        Clock::time_point start;
-        engine_ = std::make_unique<Engine>(context_, profile(), own().workload, std::move(connections),
-                                           own().record.endpoints, *payload_,
-                                           engine_settings(start, progress ? &*progress : nullptr));
-        report.sockets = engine_->socket_state();
-        start = agree_on_start() + record_.offsets[launch_.own_job];
-        const double cpu_before = cpu_seconds();
-        if (background_)
-            background_->start(start);
-        try {
-            engine_->run(start, report.timeline);
-        } catch (const Stopped& stopped) {
-            report.status = RunStatus::interrupted;
-            report.error = stopped.what();
-            stop_.request(stopped.signal()); // which may have come to another rank
-            label(report.status, report.error);
-        } catch (const PeerLeft& left) {
-            report.status = RunStatus::failed;
-            report.error = left.what();
-            report.lost_peer = left.peer();
-        } catch (const std::exception& error) {
-            report.status = RunStatus::failed;
-            report.error = error.what();
-        }
-        report.checked_elements = engine_->checked_elements();
-        if (report.status != RunStatus::complete)
-            engine_.reset(); // the peers notice at once
-        if (background_)
-            report.background = end_background(report.status == RunStatus::complete);
-        report.cpu_seconds = cpu_seconds() - cpu_before;
-        report.traffic_seconds = collectors::in_seconds(Clock::now() - start);
-        if (several())
-            wait_for_other_jobs(report);
-        note_start(start - record_.offsets[launch_.own_job]);
-        keep_traces(report);
-        report.tcp_lines = tcp_lines(tcp_log_);
-        report.tcp_left_out_from = tcp_log_.left_out_from;
-        return report;
-    }
-
-    BackgroundReport end_background(bool complete) {
-        BackgroundReport report =
-            background_->end(complete ? background_patience : 0ns, [this] { return stop_.signal() == 0; });
-        background_.reset();
-        return report;
-    }
-
-    /// Their traffic is in this host's counters, and their ranks are still there.
-    void wait_for_other_jobs(const RankReport& report) {
-        if (job_rank() == 0)
-            collectors::print_safely(stderr, "{} | {} after {}{}{}\n", own().record.job,
-                                     status_name(report.status),
-                                     collectors::format_duration(Clock::now() - job_start(report)),
-                                     report.error.empty() ? "" : ": ", report.error);
-        std::vector<std::vector<int>> jobs;
-        for (const Agreement& job : launch_.jobs)
-            jobs.push_back(job.members);
-        gone_ = lifelines_.wait_for_all(report.status == RunStatus::complete, jobs, others_after_stop);
-    }
-
-    /// By the wall clock of now: had it been set since, it shows.
-    void note_start(Clock::time_point start) {
-        if (!record_.start_at)
-            return;
-        record_.start_at->began = WallTime(std::chrono::system_clock::now()) - (Clock::now() - start);
-        for (Agreement& job : launch_.jobs)
-            job.record.start_at = record_.start_at;
-    }
-
-    static Clock::time_point job_start(const RankReport& report) {
-        return Clock::time_point(nanoseconds(report.timeline.start_monotonic_ns));
-    }
-
-    void keep_traces(RankReport& report) {
-        NicRecording recording = sampling_->stop(report.error.empty() ? "the run ended" : report.error);
-        for (const NicTrace& trace : recording.traces) {
-            report.traces.push_back(recorded(trace.file, trace.cpu_share));
-            if (!trace.slow_file.empty())
-                report.traces.push_back(recorded(trace.slow_file, 0));
-        }
-        report.warnings = std::move(recording.warnings);
-        if (!recording.errors.empty() && report.status == RunStatus::complete) {
-            report.status = RunStatus::failed;
-            report.error =
-                fmt::format("the NIC's counters could not be kept: {}", fmt::join(recording.errors, "; "));
-        }
-    }
-
-    RecordedTrace recorded(const std::filesystem::path& file, double cpu_share) const {
-        const std::filesystem::path path = directory_->path() / file;
-        return {file.string(), shares_files_ ? "" : read_file(path),
-                shares_files_ ? "" : read_file(collectors::sidecar_path(path)), cpu_share};
-    }
-
-    /// For others: so long, but only so long after a stop.
-    ControlPlane::Patience patience(nanoseconds limit, nanoseconds after_stop) {
-        return [this, until = Clock::now() + limit, after_stop] {
-            return Clock::now() < until && !stop_.requested_for(after_stop);
-        };
-    }
-
-    /// Results to rank 0, which reports; then all leave with its exit code, nobody earlier: once a rank has
-    /// left, mpirun kills the others.
-    int finish(const RankReport& report) {
-        const nanoseconds limit = report.status == RunStatus::complete ? nanoseconds(patience_after_end)
-                                                                       : nanoseconds(patience_after_failure);
-        const auto texts = control_.collect(serialize(report), patience(limit, reports_after_stop), gone_);
-        if (leads()) { // all have reported or given up: nobody sends any more
-            clocks_->measure_end([this] { return !stop_.requested_for(reports_after_stop); });
-            note_clocks();
-        }
-        if (leads())
-            results_.emplace(launch_, record_, *directory_, directories_, stop_);
-        const int exit_code = leads() ? results_->conclude(texts, switch_sampling_) : our_failure;
-        const std::optional<int> agreed = control_.agree_on_exit(exit_code, patience(limit, stop_grace));
-        if (!agreed && !report.error.empty())
-            collectors::print_safely(stderr, "gradburst: {}\n", report.error); // rank 0 is gone: say it here
-        // MPI_Finalize might wait for a rank that is gone, or for an mpirun that is busy with stopping us.
-        const bool all_answered =
-            std::all_of(texts.begin(), texts.end(), [](const auto& text) { return text.has_value(); });
-        if (!agreed || !all_answered || *agreed != success || stop_.signal() != 0)
-            session_.abandon(agreed.value_or(our_failure));
-        return *agreed;
-    }
-
-    MpiSession& session_;
-    StopRequest& stop_;
-    ControlPlane control_;                    ///< of all ranks
-    std::optional<ControlPlane> job_control_; ///< of this rank's job
-    asio::io_context context_;
-    Lifelines lifelines_;                      ///< in use when there are several jobs
+    LaunchLinks links_;
     std::vector<Endpoint> lifeline_endpoints_; ///< of all ranks of the launch
     LaunchAgreement launch_;
-    LaunchRecord record_;
-    std::string out_;
-    std::optional<RunDirectory> directory_;
-    std::vector<RunDirectory> directories_; ///< on rank 0, of each job
-    bool shares_files_ = true;              ///< with rank 0
-    std::optional<NicSampling> sampling_;
-    std::optional<SwitchSampling> switch_sampling_; ///< on rank 0 of a testbed
-    std::optional<RunClocks> clocks_;               ///< of the hosts of all jobs
-    std::unique_ptr<Payload> payload_;
-    TcpLog tcp_log_;
-    std::optional<BackgroundTraffic> background_; ///< of a profile with some
-    std::unique_ptr<Engine> engine_;
-    std::set<int> gone_;                   ///< on rank 0: ranks that will not report
-    std::optional<LaunchResults> results_; ///< on rank 0
+    LaunchRecord record_;               ///< what each step begins with
+    std::unique_ptr<LaunchStep> step_;  ///< the running one, and the last
+    std::optional<SweepResults> sweep_; ///< on rank 0 of a sweep
+    int sweep_exit_code_ = success;
 };
 
 } // namespace

@@ -15,7 +15,10 @@ struct LaunchRecord {
     std::string command;
     std::string started_at;
     std::optional<StartAt> start_at;
-    std::vector<nanoseconds> offsets;    ///< of each job's start, as planned
+    std::vector<nanoseconds> offsets; ///< of each job's start, as planned
+    std::vector<std::optional<nanoseconds>>
+        limits;                          ///< of each job: no iteration begins so long after its start
+    bool of_sweep = false;               ///< a step of one, which tells of it
     std::int64_t start_monotonic_ns = 0; ///< on rank 0's clock; 0: no job has started
 };
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,15 +18,14 @@ using namespace std::chrono_literals;
 
 constexpr auto metrics_after_stop = 650ms; // then stop_grace is nearly over
 
-/// Of two jobs' exit codes the launch's: a stop before a failure before what was not as expected.
+} // namespace
+
 int graver(int a, int b) {
     for (const int code : {interrupted, our_failure, not_as_expected})
         if (a == code || b == code)
             return code;
     return success;
 }
-
-} // namespace
 
 std::vector<JobResult> job_results(const LaunchAgreement& launch) {
     std::vector<JobResult> results;
@@ -49,7 +49,14 @@ void LaunchResults::take_reports(std::vector<std::optional<RankReport>> reports)
     results_ = job_results(launch_);
     for (JobResult& job : results_)
         for (const int member : job.members)
-            job.reports.push_back(std::move(reports[static_cast<std::size_t>(member)]));
+            job.reports.push_back(std::exchange(reports[static_cast<std::size_t>(member)], std::nullopt));
+    for (const std::optional<RankReport>& standing_by : reports)
+        if (standing_by) {
+            std::vector<std::string>& warnings = results_.front().record.warnings;
+            warnings.insert(warnings.end(), standing_by->warnings.begin(), standing_by->warnings.end());
+            if (!standing_by->error.empty())
+                warnings.push_back(fmt::format("A RANK THAT STOOD BY FAILED: {}", standing_by->error));
+        }
 }
 
 /// Once all ranks have reported: what rank 0 left in its sockets still travels when its own run is over.
@@ -61,7 +68,9 @@ void LaunchResults::stop_switch_sampling(std::optional<SwitchSampling>& switch_s
     for (const std::string& error : errors)
         for (JobResult& job : results_)
             job.record.warnings.push_back(fmt::format("SWITCH PORTS NOT KEPT: {}", error));
-    JobResult& job = results_[launch_.own_job];
+    if (!launch_.own_job)
+        return;
+    JobResult& job = results_[*launch_.own_job];
     std::optional<RankReport>& own = job.reports[static_cast<std::size_t>(
         std::find(job.members.begin(), job.members.end(), 0) - job.members.begin())];
     for (const SwitchPortTrace& trace : switch_traces_)
@@ -95,9 +104,9 @@ int LaunchResults::publish_launch(int exit_code) {
     std::vector<std::string> kept = directory_.kept();
     for (const JobResult& job : results_)
         kept.push_back(job.record.job + "/");
-    if (launch_.settings().json)
+    if (launch_.settings().json && !record_.of_sweep)
         collectors::print_safely("{}", json);
-    else
+    else if (!record_.of_sweep)
         collectors::print_safely("{}kept in {}: {}\n", launch_text(record_, results_),
                                  directory_.path().string(), fmt::join(kept, ", "));
     std::fflush(stdout);
@@ -127,7 +136,8 @@ int LaunchResults::conclude(const std::vector<std::optional<std::string>>& texts
     add_metrics();
     int exit_code = success;
     for (std::size_t i = 0; i < results_.size(); ++i) {
-        Published published = publish(std::move(results_[i].record), directories_[i], unwritten_of_job[i]);
+        Published published =
+            publish(std::move(results_[i].record), directories_[i], unwritten_of_job[i], record_.of_sweep);
         results_[i].record = std::move(published.record);
         exit_code = graver(exit_code, published.exit_code);
     }

@@ -13,6 +13,9 @@
 
 namespace generator {
 
+/// Of two exit codes that of both together: a stop before a failure before what was not as expected.
+int graver(int a, int b);
+
 /// Of all jobs, without what their ranks will report.
 std::vector<JobResult> job_results(const LaunchAgreement& launch);
 
@@ -29,6 +32,8 @@ public:
     /// returns the launch's exit code.
     int conclude(const std::vector<std::optional<std::string>>& texts,
                  std::optional<SwitchSampling>& switch_sampling);
+
+    const std::vector<JobResult>& results() const { return results_; }
 
 private:
     bool several() const { return !launch_.jobs.front().record.job.empty(); }

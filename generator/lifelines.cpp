@@ -141,6 +141,8 @@ std::set<int> Lifelines::wait_for_all(bool complete, const std::vector<std::vect
         for (const int rank : members)
             if (!ends_.contains(rank))
                 silent.insert(rank);
+    ends_.clear(); // whoever goes on does so after all have agreed on it
+    over_ = false;
     return silent;
 }
 

@@ -337,7 +337,7 @@ std::vector<std::string> keep(const JobResult& job, RunDirectory& directory) {
     return unwritten;
 }
 
-Published publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten) {
+Published publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten, bool quiet) {
     // A full disk must not take the text from the terminal.
     record = as_written(std::move(record), unwritten);
     write(directory, "metrics.prom", prometheus_text(record), unwritten);
@@ -345,7 +345,7 @@ Published publish(RunRecord record, RunDirectory& directory, std::vector<std::st
     record.verdict = verdict_on(record);
     const std::string json = run_json(record);
     write(directory, "run.json", json, unwritten);
-    if (!record.profile.run.json)
+    if (!record.profile.run.json && !quiet)
         collectors::print_safely("{}", in_front(record.job, result_text(record, directory.path().string()) +
                                                                 kept_text(directory, unwritten)));
     else if (record.job.empty())

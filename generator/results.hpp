@@ -58,7 +58,8 @@ struct Published {
 
 /// Writes metrics.prom and run.json (a run that lacks another file has failed there), prints the result
 /// (text, or run.json with --json) on standard output and errors on standard error, with the job's name in
-/// front. `unwritten` is what could not be kept.
-Published publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten);
+/// front; `quiet`: errors alone. `unwritten` is what could not be kept.
+Published publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten,
+                  bool quiet = false);
 
 } // namespace generator

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace generator {
 namespace {
@@ -81,6 +82,12 @@ void RunClocks::measure_end(const std::function<bool()>& go_on) {
     const auto until = Clock::now() + end_limit;
     for (const auto& [rank, offset] : links_->measure([&] { return go_on() && Clock::now() < until; }))
         of_host(rank).end = offset;
+}
+
+void RunClocks::begin_again() {
+    for (auto& [network, clock] : by_host_)
+        if (clock.end)
+            clock.start = std::exchange(clock.end, std::nullopt);
 }
 
 const std::string& RunClocks::network_of(int rank) const {

@@ -23,6 +23,8 @@ public:
 
     /// Measures again over the data network, for a second at most; on rank 0, once no rank sends any more.
     /// `go_on` is asked before each host.
+    /// What was measured last is the start of another run.
+    void begin_again();
     void measure_end(const std::function<bool()>& go_on);
 
     /// On rank 0, of each rank's host.

@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view traces = "nic";
-constexpr std::array contents{"launch.json", "jobs.json",      "run.json",    "timeline.csv",
-                              "tcp.csv",     "background.csv", traces.data(), "metrics.prom"};
+constexpr std::array contents{"sweep.json", "launch.json",    "jobs.json",   "run.json",    "timeline.csv",
+                              "tcp.csv",    "background.csv", traces.data(), "metrics.prom"};
 
 void remove_contents(const fs::path& path) {
     std::error_code error;
@@ -33,34 +33,51 @@ void remove_contents(const fs::path& path) {
         fs::remove(path / name, error);
 }
 
-/// The folders of the jobs that a launch names; none if it does not tell.
-std::vector<fs::path> job_folders(const fs::path& path) {
-    std::ifstream file(path / "launch.json");
-    const nlohmann::json launch = nlohmann::json::parse(file, nullptr, false);
+/// The folders that a file of ours names in its list, below `path`; none if it does not tell.
+std::vector<fs::path> named_folders(const fs::path& path, const char* name, const char* list,
+                                    const char* key) {
+    std::ifstream file(path / name);
+    const nlohmann::json document = nlohmann::json::parse(file, nullptr, false);
     std::vector<fs::path> folders;
-    if (!launch.is_object() || !launch.contains("jobs") || !launch["jobs"].is_array())
+    if (!document.is_object() || !document.contains(list) || !document[list].is_array())
         return folders;
-    for (const nlohmann::json& job : launch["jobs"]) {
-        const std::string name = job.is_object() && job.contains("name") && job["name"].is_string()
-                                     ? job["name"].get<std::string>()
-                                     : "";
-        const fs::path folder = path / name;
+    for (const nlohmann::json& each : document[list]) {
+        const bool named = each.is_object() && each.contains(key) && each[key].is_string();
+        const std::string below = named ? each[key].get<std::string>() : "";
+        const fs::path folder = path / below;
         // A link, and a name that leads elsewhere, are not of gradburst's making.
-        if (!name.empty() && fs::path(name).filename() == name && name != "." && name != ".." &&
+        if (!below.empty() && fs::path(below).filename() == below && below != "." && below != ".." &&
             fs::symlink_status(folder).type() == fs::file_type::directory)
             folders.push_back(folder);
     }
     return folders;
 }
 
-/// Also the jobs' folders, of which nothing else is removed.
+/// Also the folders of the steps of a sweep and of the jobs of a launch, of which nothing else is removed.
 void remove_run(const fs::path& path) {
     std::error_code error;
-    for (const fs::path& folder : job_folders(path)) {
-        remove_contents(folder);
+    std::vector<fs::path> below = named_folders(path, "sweep.json", "steps", "directory");
+    for (fs::path& folder : named_folders(path, "launch.json", "jobs", "name"))
+        below.push_back(std::move(folder));
+    for (const fs::path& folder : below) {
+        remove_run(folder);
         fs::remove(folder, error); // if nothing else is in it
     }
     remove_contents(path);
+}
+
+bool holds_run(const fs::path& path) {
+    return fs::exists(path / "run.json") || fs::exists(path / "launch.json") ||
+           fs::exists(path / "sweep.json");
+}
+
+void create_folder(const fs::path& out, const fs::path& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error == std::errc::not_a_directory)
+        throw UserError(fmt::format("--out {}: a part of this path is a file", out.string()));
+    if (error)
+        throw std::system_error(error, "create " + folder.string());
 }
 
 void require_writable(const fs::path& folder) {
@@ -76,24 +93,30 @@ std::tm utc(std::time_t seconds) {
 
 } // namespace
 
-RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
-    std::error_code error;
+void RunDirectory::make_room(const fs::path& path, bool overwrite) {
     if (fs::exists(path) && !fs::is_directory(path))
         throw UserError(fmt::format("--out {}: is a file; give a folder", path.string()));
-    if (fs::exists(path / "run.json") || fs::exists(path / "launch.json")) {
+    if (holds_run(path)) {
         if (!overwrite)
             throw UserError(fmt::format(
                 "--out {}: holds a run already; give another folder, or --overwrite to replace it",
                 path.string()));
         remove_run(path);
     }
-    fs::create_directories(path / "nic", error);
-    if (error == std::errc::not_a_directory)
-        throw UserError(fmt::format("--out {}: a part of this path is a file", path.string()));
-    if (error)
-        throw std::system_error(error, "create " + (path / "nic").string());
+}
+
+RunDirectory RunDirectory::create(const fs::path& path, bool overwrite) {
+    make_room(path, overwrite);
+    create_folder(path, path / "nic");
     require_writable(path);
     require_writable(path / "nic");
+    return RunDirectory(path);
+}
+
+RunDirectory RunDirectory::create_for_sweep(const fs::path& path, bool overwrite) {
+    make_room(path, overwrite);
+    create_folder(path, path);
+    require_writable(path);
     return RunDirectory(path);
 }
 

@@ -8,13 +8,15 @@
 
 namespace generator {
 
-/// Everything that one run leaves behind, or a launch of several jobs: each then has a folder in it. See
-/// README.md for the files.
+/// Everything that one run leaves behind, or a launch of several jobs: each then has a folder in it; or a
+/// sweep, each of whose steps is a launch in a folder in it. See README.md for the files.
 class RunDirectory {
 public:
     /// Creates the folder. Throws UserError when it holds a run already (unless `overwrite`, which removes
     /// the old run's files) or is a file, std::system_error when it cannot be written.
     static RunDirectory create(const std::filesystem::path& path, bool overwrite);
+    /// The same for a sweep, which has no traces of its own.
+    static RunDirectory create_for_sweep(const std::filesystem::path& path, bool overwrite);
     /// A folder that rank 0 has created, seen from another rank: made here if the hosts share no file system.
     static RunDirectory join(const std::filesystem::path& path);
 
@@ -32,6 +34,8 @@ public:
     std::vector<std::string> kept() const;
 
 private:
+    static void make_room(const std::filesystem::path& path, bool overwrite);
+
     explicit RunDirectory(std::filesystem::path path) : path_(std::move(path)) {}
     std::filesystem::path path_;
     std::set<std::string> written_;

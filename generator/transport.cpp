@@ -337,4 +337,13 @@ Connections connect_peers(asio::io_context& context, Listener listener, int self
     return PeerSetup(listener, self, endpoints, peers, settings).run(context);
 }
 
+Connections moved_to(asio::io_context& context, Connections connections) {
+    for (auto* sockets : {&connections.outgoing, &connections.incoming})
+        for (auto& [place, socket] : *sockets) {
+            const auto protocol = socket.local_endpoint().protocol();
+            socket = asio::ip::tcp::socket(context, protocol, socket.release());
+        }
+    return connections;
+}
+
 } // namespace generator

@@ -70,4 +70,7 @@ Connections connect_peers(asio::io_context& context, Listener listener, int self
                           const std::vector<Endpoint>& endpoints, const Peers& peers,
                           const ConnectSettings& settings);
 
+/// The same connections, driven by another context. What was waited for on them is forgotten.
+Connections moved_to(asio::io_context& context, Connections connections);
+
 } // namespace generator

@@ -46,6 +46,8 @@ Wire::Wire(asio::io_context& context, Connections& connections, std::uint32_t fi
     };
     take(connections.outgoing, outgoing_);
     take(connections.incoming, incoming_);
+    for (Stream& stream : incoming_) // a run before this one may have left another
+        set_low_water_mark(stream, stream.low_water_mark);
 }
 
 bool Wire::start(const WirePlan& plan, std::uint32_t bucket, std::function<void()> done) {
@@ -193,7 +195,7 @@ void Wire::wait(Stream& stream, bool sending) {
         return;
     stream.waiting = true;
     if (!sending)
-        set_low_water_mark(stream);
+        choose_low_water_mark(stream);
     const auto ready = [this, &stream, sending](std::error_code error) {
         stream.waiting = false;
         if (error)
@@ -205,15 +207,18 @@ void Wire::wait(Stream& stream, bool sending) {
                               ready);
 }
 
-void Wire::set_low_water_mark(Stream& stream) {
+void Wire::choose_low_water_mark(Stream& stream) {
     const std::uint32_t index = stream.operations[stream.next];
     const std::uint64_t left = plan_->plan.operations[index].range.bytes - progress_[index];
     const std::uint64_t segment = plan_->segments[index];
     const std::uint64_t useful =
         plan_->followed[index] ? std::min(left, segment - progress_[index] % segment) : left;
     const auto mark = static_cast<int>(std::min(useful, largest_low_water_mark));
-    if (mark == stream.low_water_mark)
-        return;
+    if (mark != stream.low_water_mark)
+        set_low_water_mark(stream, mark);
+}
+
+void Wire::set_low_water_mark(Stream& stream, int mark) {
     if (setsockopt(stream.socket->native_handle(), SOL_SOCKET, SO_RCVLOWAT, &mark, sizeof mark) != 0)
         throw std::system_error(errno, std::generic_category(), "set SO_RCVLOWAT");
     stream.low_water_mark = mark;

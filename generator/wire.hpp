@@ -74,7 +74,8 @@ private:
     void pump(Stream& stream, bool sending);
     bool move_bytes(Stream& stream, bool sending);
     void wait(Stream& stream, bool sending);
-    void set_low_water_mark(Stream& stream);
+    void choose_low_water_mark(Stream& stream);
+    static void set_low_water_mark(Stream& stream, int mark);
     std::uint64_t released(std::uint32_t operation) const;
     void advance(Stream& stream, bool sending, std::uint64_t bytes);
     void listen(const Stream& stream);

@@ -28,6 +28,8 @@ struct JobOptions {
     std::function<void(int rank, generator::EngineSettings&)> adjust;
     /// Called with the listening ports before anybody connects.
     std::function<void(const std::vector<generator::Endpoint>&)> before_connect;
+    int runs = 1;                                ///< one after the other, over the same connections
+    std::chrono::milliseconds between_runs{400}; ///< from start to start
 };
 
 /// Runs the job; every rank listens on 127.0.0.1, port 0.
@@ -77,6 +79,17 @@ inline std::vector<RankResult> run_job(const generator::Profile& profile, const 
                         std::make_unique<Engine>(*contexts[rank], profile, workload, std::move(connections),
                                                  endpoints, *payloads[rank], settings);
                     engines[rank]->run(start, results[rank].timeline);
+                    for (int run = 1; run < options.runs; ++run) {
+                        auto context = std::make_unique<asio::io_context>(1);
+                        Connections same = moved_to(*context, engines[rank]->take_connections());
+                        engines[rank].reset();
+                        contexts[rank] = std::move(context);
+                        engines[rank] =
+                            std::make_unique<Engine>(*contexts[rank], profile, workload, std::move(same),
+                                                     endpoints, *payloads[rank], settings);
+                        results[rank].timeline = {};
+                        engines[rank]->run(start + run * options.between_runs, results[rank].timeline);
+                    }
                     results[rank].checked_elements = engines[rank]->checked_elements();
                 } catch (const std::exception& error) {
                     engines[rank].reset();

@@ -83,6 +83,23 @@ TEST_CASE("--overwrite removes the files of the old run and no others", "[run_di
     CHECK(entries(scratch / "run/nic").empty());
 }
 
+TEST_CASE("--overwrite removes the steps of a sweep, and a folder that looks like one", "[run_directory]") {
+    const tests::TemporaryFolder scratch;
+    RunDirectory::create_for_sweep(scratch / "sweep", false)
+        .write("sweep.json", R"({"steps": [{"directory": "offset-01"}]})");
+    CHECK(entries(scratch / "sweep") == std::set<std::string>{"sweep.json"});
+    RunDirectory step = RunDirectory::create(scratch / "sweep/offset-01", false);
+    step.write("launch.json", R"({"jobs": [{"name": "a"}]})");
+    step.of_job("a").write("run.json", "old");
+    RunDirectory other = RunDirectory::create(scratch / "sweep/mine", false);
+    other.write("run.json", "not of the sweep");
+    CHECK(contains(message_of<UserError>([&] { RunDirectory::create(scratch / "sweep", false); }),
+                   "--overwrite"));
+    RunDirectory::create_for_sweep(scratch / "sweep", true);
+    CHECK(entries(scratch / "sweep") == std::set<std::string>{"mine"});
+    CHECK(text_of(scratch / "sweep/mine/run.json") == "not of the sweep");
+}
+
 TEST_CASE("a file in the place of the folder is the user's mistake", "[run_directory]") {
     const tests::TemporaryFolder scratch;
     write_text(scratch / "file", "");

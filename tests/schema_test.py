@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An independent validator judges the schemas of profiles and jobs files: each accepts every shipped file, and of the bad
 ones exactly those that a schema cannot tell from good ones (rules between fields; tests/data/bad_*/messages.tsv). The
-schemas of what is written, run.json, report.json and superpose.json, are schemas; report_test.sh validates whole runs against them.
+schemas of what is written, run.json, report.json, sweep.json and superpose.json, are schemas; report_test.sh validates whole runs against them.
 
 usage: schema_test.py <source folder>. Exit 77 without jsonschema: the test is skipped."""
 import csv
@@ -56,7 +56,7 @@ def mistakes_about(source, schema_name, folder, bad_folder, least_agreed):
 
 
 def main(source):
-    for name in ("run", "report", "superpose"):
+    for name in ("run", "report", "sweep", "superpose"):
         written = read(source / "tools" / f"{name}.schema.json")
         validator_for(written).check_schema(written)
     mistakes = [mistake for kind in KINDS for mistake in mistakes_about(source, *kind)]

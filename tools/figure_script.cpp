@@ -21,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using generator::UserError;
 
-constexpr std::array<std::string_view, 5> figure_names{"ptm", "e", "backlog", "rate", "iteration"};
+constexpr std::array<std::string_view, 6> figure_names{"ptm", "e", "backlog", "rate", "iteration", "sweep"};
 constexpr std::size_t most_series = 16; ///< more cannot be told apart
 constexpr std::size_t most_columns =
     2000; ///< of a curve over time: each is drawn from its least to its largest
@@ -186,6 +186,11 @@ Style style_of(std::string_view name) {
                 "[0:*]\n",
                 "$data{0} using ($1/1e9):($3/1e6) with linespoints lc {0} pt 7 ps 0.4",
                 "$data{0} using ($1/1e9):($4/1e6) with lines lc {0} dt 2 notitle", 1e-9, 1e-6};
+    if (name == "sweep")
+        return {
+            "set xlabel 'offset of the shifted job [ms]'\nset ylabel 'iteration time against the job alone'\n"
+            "set yrange [0:*]\n",
+            "$data{0} using ($1*1e3):2 with linespoints lc {0} pt 7 ps 0.6", "", 1e3, std::nullopt};
     if (name == "rate")
         return {
             "set xlabel 'time since the start [s]'\nset ylabel 'rate, least to largest of 1 ms [Gbit/s]'\n"
@@ -195,6 +200,27 @@ Style style_of(std::string_view name) {
             "", 1, 1};
     return {"set xlabel 'iteration time [ms]'\nset ylabel 'share of iterations'\nset yrange [0:1]\n",
             "$data{0} using 1:2 with steps lc {0} lw 2", "", 1, std::nullopt};
+}
+
+/// One for each job: asked offset, interference factor.
+std::vector<Series> sweep_series(const Json& sweep) {
+    std::vector<Series> all;
+    for (const Json& step : sweep["steps"])
+        for (const Json& job : step["jobs"]) {
+            const auto offset = number_in(step, "/offset_seconds/asked");
+            const auto factor = number_in(job, "/interference");
+            if (!offset || !factor)
+                continue;
+            const std::string title = "job " + job["name"].get<std::string>();
+            auto series =
+                std::find_if(all.begin(), all.end(), [&](const Series& each) { return each.title == title; });
+            if (series == all.end() && all.size() == most_series)
+                continue;
+            if (series == all.end())
+                series = all.insert(all.end(), Series{title, ""});
+            series->rows += fmt::format("{:.9g} {:.6g}\n", *offset, *factor);
+        }
+    return all;
 }
 
 std::vector<Series> series_of(std::string_view name, const Json& report,
@@ -251,8 +277,8 @@ void require_figure_name(const std::filesystem::path& path) {
     const bool named = std::find(figure_names.begin(), figure_names.end(), name) != figure_names.end();
     if (!named || terminal_of(path) == nullptr)
         throw UserError(fmt::format(
-            "--figure {}: the file's name says what is drawn: ptm, e, backlog, rate or iteration, "
-            "with .svg, .png or .pdf",
+            "--figure {}: the file's name says what is drawn: ptm, e, backlog, rate or iteration, or "
+            "sweep of a sweep, with .svg, .png or .pdf",
             path.string()));
 }
 
@@ -272,7 +298,12 @@ std::string figure_script(const std::filesystem::path& path, const Json& report,
                           std::span<const ReportInput> inputs) {
     require_figure_name(path);
     const std::string name = path.stem().string();
-    const std::vector<Series> series = series_of(name, report, inputs);
+    if (report.contains("sweep") != (name == "sweep"))
+        throw UserError(fmt::format("--figure {}: {}", path.string(),
+                                    name == "sweep" ? "this is no sweep"
+                                                    : "this is a sweep, of which only sweep is drawn"));
+    const std::vector<Series> series =
+        name == "sweep" ? sweep_series(report["sweep"]) : series_of(name, report, inputs);
     if (series.empty())
         throw UserError(fmt::format("--figure {}: nothing of that was measured", path.string()));
     const Style style = style_of(name);

@@ -45,6 +45,8 @@ std::string title_of(const Json& report) {
     std::string titles;
     for (const Json& run : report.value("runs", Json::array()))
         titles += (titles.empty() ? "" : ", ") + run.value("title", std::string("run"));
+    if (report.contains("sweep"))
+        titles = "sweep";
     return titles + " – gradburst report";
 }
 

@@ -211,6 +211,11 @@ std::string lacking_iterations(const ReportInput& input) {
 ReportInput read_run(const fs::path& folder) {
     ReportInput input;
     const fs::path record = folder / "run.json";
+    if (const fs::path sweep = folder / "sweep.json"; !fs::exists(record) && fs::exists(sweep)) {
+        input.kind = ReportInput::Kind::sweep;
+        input.run = parse_sweep_json(content_of(sweep), sweep.string());
+        return input;
+    }
     if (!fs::exists(record) && fs::exists(folder / "launch.json"))
         throw UserError(
             fmt::format("{}: is a launch of several jobs; name a job's folder in it", folder.string()));

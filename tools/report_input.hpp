@@ -54,14 +54,14 @@ struct LaneSource {
     bool is_switch_port = false; ///< as of the trace beside it
 };
 
-/// What one argument names: a run directory, or a bare trace.
+/// What one argument names: a run directory, a bare trace, or the directory of a sweep.
 struct ReportInput {
-    enum class Kind { run, trace };
+    enum class Kind { run, trace, sweep };
 
     std::string name; ///< as given
     std::filesystem::path path;
     Kind kind = Kind::run;
-    nlohmann::ordered_json run;        ///< run.json as it is; null for a trace
+    nlohmann::ordered_json run;        ///< run.json as it is, of a sweep sweep.json; null for a trace
     std::vector<BucketSpan> timeline;  ///< by rank, iteration, bucket
     std::vector<TraceSource> traces;   ///< by lowest rank, then by name
     std::vector<LaneSource> lanes;     ///< as the traces

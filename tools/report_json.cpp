@@ -35,9 +35,24 @@ Json whole_verdict(const Json& runs) {
     return verdict;
 }
 
+/// Its steps have results of their own, in their folders.
+Json sweep_report(const Json& sweep, const ReportSettings& settings) {
+    Json report{{"format", "gradburst-report/1"},
+                {"version", GRADBURST_VERSION},
+                {"created_at", settings.created_at}};
+    report["runs"] = Json::array();
+    report["comparison"] = nullptr;
+    report["verdict"] = whole_verdict(report["runs"]);
+    report["sweep"] = sweep;
+    report["glossary"] = glossary_section();
+    return report;
+}
+
 } // namespace
 
 Json report_json(std::span<const ReportInput> inputs, const ReportSettings& settings) {
+    if (inputs.size() == 1 && inputs[0].kind == ReportInput::Kind::sweep)
+        return sweep_report(inputs[0].run, settings);
     std::vector<ReportRun> runs;
     for (const ReportInput& input : inputs)
         runs.push_back(using_input(

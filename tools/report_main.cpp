@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* description =
     "gradburst-report - what runs and traces say: tables, report.json, comparison, verdict\n\n"
-    "It reads run directories of gradburst and traces of gradburst-collect. It needs no network and no MPI.";
+    "It reads run directories and sweeps of gradburst, and traces of gradburst-collect. It needs no network "
+    "and no MPI.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -36,7 +38,8 @@ constexpr const char* examples =
     "  gradburst-report run/ --expect 'ptm(5ms) >= 60' --expect 'iteration_p99 <= 1.1*predicted'\n"
     "  gradburst-report --baseline before/ after/\n"
     "  gradburst-report trace.csv --figure ptm.svg\n"
-    "  gradburst-report --superpose a.csv b.csv --jobs 8 --rate 100Gbit --buffer 16MB\n\n"
+    "  gradburst-report --superpose a.csv b.csv --jobs 8 --rate 100Gbit --buffer 16MB\n"
+    "  gradburst-report sweep/ --figure sweep.svg\n\n"
     "Exit codes: 0 done; 1 something failed; 2 a mistake in the command line or in an input; 3 an "
     "expectation was "
     "not met,\n"
@@ -89,16 +92,20 @@ void add_superposition_options(CLI::App& app, CLI::Option* superpose, tools::Sup
 }
 
 void add_options(CLI::App& app, Options& options) {
-    app.add_option("run", options.inputs, "Run directories, or traces of gradburst-collect")->required();
+    app.add_option("run", options.inputs,
+                   "Run directories, traces of gradburst-collect, or the directory of a sweep")
+        ->required();
     app.add_option("--baseline", options.baseline, "Compare the one run with this one");
     app.add_option("--expect", options.expectations,
                    "What must hold, e.g. 'ptm(5ms) >= 60'; may be repeated; beside what the profile expects")
         ->type_name("'QUANTITY OP LIMIT'")
         ->allow_extra_args(false);
     app.add_option("--junit", options.junit, "Also write the verdict as JUnit XML")->type_name("FILE");
-    app.add_option("--figure", options.figures,
-                   "Also draw ptm, e, backlog, rate or iteration, with gnuplot: ptm.svg, rate.png, e.pdf; "
-                   "may be repeated")
+    app.add_option(
+           "--figure", options.figures,
+           "Also draw ptm, e, backlog, rate or iteration, of a sweep sweep, with gnuplot: ptm.svg, rate.png, "
+           "e.pdf; "
+           "may be repeated")
         ->type_name("FILE")
         ->allow_extra_args(false);
     app.add_option("--out", options.out,
@@ -159,8 +166,26 @@ tools::ReportSettings settings_of(const Options& options) {
 fs::path folder_of(const Options& options, const std::vector<tools::ReportInput>& inputs) {
     if (!options.out.empty())
         return options.out;
-    return inputs.size() == 1 && inputs[0].kind == tools::ReportInput::Kind::run ? inputs[0].path
-                                                                                 : fs::path(".");
+    return inputs.size() == 1 && inputs[0].kind != tools::ReportInput::Kind::trace ? inputs[0].path
+                                                                                   : fs::path(".");
+}
+
+/// What a sweep says is a comparison already; its steps are judged one by one.
+void require_fit(const Options& options, const std::vector<tools::ReportInput>& inputs) {
+    for (const tools::ReportInput& input : inputs) {
+        if (input.kind != tools::ReportInput::Kind::sweep)
+            continue;
+        if (inputs.size() > 1)
+            throw UserError(
+                fmt::format("{}: is a sweep, which is read alone; name a job's folder in one of its "
+                            "steps, such as {}/offset-01/{}",
+                            input.name, input.name, input.run["shifted"].get<std::string>()));
+        if (!options.expectations.empty() || !options.junit.empty())
+            throw UserError(
+                fmt::format("{}: is a sweep, which has no single verdict; name a job's folder in one of "
+                            "its steps, such as {}/offset-01/{}",
+                            input.name, input.name, input.run["shifted"].get<std::string>()));
+    }
 }
 
 /// Throws UserError if a file that is there would be lost.
@@ -182,10 +207,12 @@ std::vector<fs::path> write_files(const Options& options, const std::vector<tool
     std::vector<fs::path> written;
     if (!options.json) {
         const fs::path folder = folder_of(options, inputs);
+        const bool is_sweep = report.contains("sweep"); // whose page draws what the report says
+        const std::span<const tools::ReportInput> drawn(inputs.data(), is_sweep ? 0 : inputs.size());
         fs::create_directories(folder);
         tools::replace_file(folder / "report.json",
                             report.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
-        tools::replace_file(folder / "report.html", tools::report_html(report, tools::charts_json(inputs),
+        tools::replace_file(folder / "report.html", tools::report_html(report, tools::charts_json(drawn),
                                                                        tools::report_text(report)));
         written.push_back(folder / "report.json");
         written.push_back(folder / "report.html");
@@ -223,6 +250,7 @@ int run(int argument_count, char** arguments) {
     for (const std::string& figure : options.figures)
         tools::require_figure_name(figure);
     const std::vector<tools::ReportInput> inputs = read_inputs(options);
+    require_fit(options, inputs);
     require_free(options, inputs);
     const Json report = tools::report_json(inputs, settings);
     if (options.json)

@@ -5,6 +5,7 @@
 
 #include "collectors/units.hpp"
 #include "collectors/wrapped_text.hpp"
+#include "generator/sweep_text.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -132,6 +133,8 @@ std::string summary_of(const Json& run) {
 
 std::string report_text(const Json& report) {
     std::string text;
+    if (report.contains("sweep"))
+        return generator::sweep_text(report["sweep"]);
     if (!report["comparison"].is_null())
         text = overall_text(report["verdict"]) + "\n" + comparison_table(report["comparison"]);
     for (const Json& run : report["runs"]) {

@@ -19,33 +19,39 @@ namespace {
 using Json = nlohmann::ordered_json;
 using generator::UserError;
 
-constexpr std::string_view run_format = "gradburst-run/1";
-constexpr std::string_view format_name = "gradburst-run/";
+/// A format in its first version.
+struct Format {
+    std::string_view file;   ///< its name
+    std::string_view family; ///< of all versions
+    std::string_view schema;
 
-void require_format(const nlohmann::json& run, const std::string& name) {
-    const auto format = run.is_object() ? run.find("format") : run.end();
-    if (!run.is_object() || format == run.end() || !format->is_string())
-        throw UserError(fmt::format("{}: /format: is missing; this is no run.json", name));
+    std::string name() const { return std::string(family) + "1"; }
+};
+
+void require_format(const nlohmann::json& document, const Format& wanted, const std::string& name) {
+    const auto format = document.is_object() ? document.find("format") : document.end();
+    if (!document.is_object() || format == document.end() || !format->is_string())
+        throw UserError(fmt::format("{}: /format: is missing; this is no {}", name, wanted.file));
     const std::string text = format->get<std::string>();
-    if (text == run_format)
+    if (text == wanted.name())
         return;
-    if (!text.starts_with(format_name))
-        throw UserError(fmt::format("{}: /format: is \"{}\", not \"{}\"", name, text, run_format));
+    if (!text.starts_with(wanted.family))
+        throw UserError(fmt::format("{}: /format: is \"{}\", not \"{}\"", name, text, wanted.name()));
     int version = 0;
-    const char* const digits = text.data() + format_name.size();
+    const char* const digits = text.data() + wanted.family.size();
     const auto [end, error] = std::from_chars(digits, text.data() + text.size(), version);
     const bool newer = error == std::errc{} && end == text.data() + text.size() && version > 1;
     throw UserError(
         fmt::format("{}: /format: is \"{}\", and this gradburst-report ({}) reads \"{}\" alone; {}", name,
-                    text, GRADBURST_VERSION, run_format,
+                    text, GRADBURST_VERSION, wanted.name(),
                     newer ? "use the gradburst-report of the version that made this run, or a later one"
                           : "use the gradburst-report of the version that made this run, or repeat the run"));
 }
 
 /// Throws with the first few problems, each in a line of its own.
-void require_schema(const nlohmann::json& run, const std::string& name) {
+void require_schema(const nlohmann::json& document, std::string_view schema, const std::string& name) {
     constexpr std::size_t most_shown = 5;
-    const std::vector<std::string> problems = schema_problems(nlohmann::json::parse(page::run_schema), run);
+    const std::vector<std::string> problems = schema_problems(nlohmann::json::parse(schema), document);
     if (problems.empty())
         return;
     std::string text;
@@ -56,18 +62,26 @@ void require_schema(const nlohmann::json& run, const std::string& name) {
     throw UserError(text);
 }
 
-} // namespace
-
-Json parse_run_json(std::string_view text, const std::string& name) {
+Json parse_document(std::string_view text, const Format& format, const std::string& name) {
     nlohmann::json checked;
     try {
         checked = generator::parse_json(text);
     } catch (const std::invalid_argument& error) { // says line and column
         throw UserError(fmt::format("{}: {}", name, error.what()));
     }
-    require_format(checked, name);
-    require_schema(checked, name);
+    require_format(checked, format, name);
+    require_schema(checked, format.schema, name);
     return Json::parse(text);
+}
+
+} // namespace
+
+Json parse_run_json(std::string_view text, const std::string& name) {
+    return parse_document(text, {"run.json", "gradburst-run/", page::run_schema}, name);
+}
+
+Json parse_sweep_json(std::string_view text, const std::string& name) {
+    return parse_document(text, {"sweep.json", "gradburst-sweep/", page::sweep_schema}, name);
 }
 
 } // namespace tools

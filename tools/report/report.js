@@ -160,9 +160,9 @@ function build() {
     tab.addEventListener("click", () => { current = i; tabs.forEach((each, k) => each.setAttribute("aria-selected", String(k === i))); show_run(i); });
     return tab;
   });
-  page.replaceChildren(...[report.comparison ? [verdict_box(report.verdict, "overall"), comparison_section()] : null, runs.length > 1 ? h("nav", { class: "runs", role: "tablist", "aria-label": "Runs" }, tabs) : null, h("div", { id: "run" }), glossary_section(),
+  page.replaceChildren(...[report.sweep ? sweep_section() : null, report.comparison ? [verdict_box(report.verdict, "overall"), comparison_section()] : null, runs.length > 1 ? h("nav", { class: "runs", role: "tablist", "aria-label": "Runs" }, tabs) : null, h("div", { id: "run" }), glossary_section(),
     h("p", { class: "about" }, `Made by gradburst ${report.version ?? ""}; format ${report.format ?? ""}. This file holds everything and fetches nothing.`)].flat().filter(Boolean));
-  if (runs.length) show_run(current);
+  if (runs.length) show_run(current); else draw_all();
 }
 
 build();
@@ -171,7 +171,8 @@ build();
 function redraw() {
   if (!can_draw) return;
   const scroll = window.scrollY;
-  show_run(current);
+  if (report.sweep) { for (const graph of drawn.splice(0)) graph.destroy(); build(); }
+  else show_run(current);
   window.scrollTo(0, scroll);
 }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
