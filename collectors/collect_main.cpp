@@ -1,5 +1,6 @@
 #include "collectors/commands.hpp"
 #include "collectors/interfaces.hpp"
+#include "collectors/parsed_option.hpp"
 #include "collectors/printable.hpp"
 #include "collectors/trace_file.hpp"
 #include "collectors/wrapped_text.hpp"
@@ -43,19 +44,9 @@ constexpr const char* examples =
     "Exit codes: 0 done; 1 something failed; 2 a mistake in the command line (option, interface, file).\n"
     "The manual page is gradburst-collect(1).";
 
-/// Reads an option with `parse`; a mistake names the option.
-template <typename Parse>
-auto parsed(const std::string& option, const std::string& text, Parse parse) {
-    try {
-        return parse(text);
-    } catch (const std::invalid_argument& error) {
-        throw UsageError(option + ": " + error.what());
-    }
-}
-
 /// Positive: an interval, a duration, a window.
 std::chrono::nanoseconds parsed_length(const std::string& option, const std::string& text) {
-    const std::chrono::nanoseconds length = parsed(option, text, parse_duration);
+    const std::chrono::nanoseconds length = parsed_option<UsageError>(option, text, parse_duration);
     if (length.count() == 0)
         throw UsageError(option + ": must be greater than 0");
     return length;
@@ -86,7 +77,7 @@ struct RecordOptions {
         settings.interfaces = interfaces;
         settings.trace_path = trace_path;
         if (!source.empty())
-            settings.source = parsed("--source", source, parse_source_kind);
+            settings.source = parsed_option<UsageError>("--source", source, parse_source_kind);
         settings.folders.rdma = rdma_folder;
         settings.counters_wrap = counter_bits == 32;
         settings.interval = parsed_length("--interval", interval);
@@ -129,11 +120,11 @@ struct ReportOptions {
         for (const std::string& window : windows)
             settings.windows.push_back(parsed_length("--tau", window));
         for (const std::string& rate : rates)
-            settings.rates.push_back(parsed("--rate", rate, parse_bit_rate));
+            settings.rates.push_back(parsed_option<UsageError>("--rate", rate, parse_bit_rate));
         if (!from.empty())
-            settings.from = parsed("--from", from, parse_duration);
+            settings.from = parsed_option<UsageError>("--from", from, parse_duration);
         if (!to.empty())
-            settings.to = parsed("--to", to, parse_duration);
+            settings.to = parsed_option<UsageError>("--to", to, parse_duration);
         if (settings.from >= settings.to)
             throw UsageError("--from must be before --to");
         settings.json = json;
@@ -147,7 +138,8 @@ std::vector<std::chrono::nanoseconds> parsed_offsets(const char* option,
     std::vector<std::chrono::nanoseconds> offsets;
     for (const std::string& text : texts) {
         const bool negative = text.starts_with('-');
-        const std::chrono::nanoseconds length = parsed(option, text.substr(negative ? 1 : 0), parse_duration);
+        const std::chrono::nanoseconds length =
+            parsed_option<UsageError>(option, text.substr(negative ? 1 : 0), parse_duration);
         offsets.push_back(negative ? -length : length);
     }
     return offsets;
@@ -167,11 +159,11 @@ struct SumOptions {
         settings.trace_paths.assign(trace_paths.begin(), trace_paths.end());
         settings.offsets = parsed_offsets("--offset", offsets);
         settings.end_offsets = parsed_offsets("--offset-end", end_offsets);
-        settings.offset_error = parsed("--offset-error", offset_error, parse_duration);
+        settings.offset_error = parsed_option<UsageError>("--offset-error", offset_error, parse_duration);
         for (const std::string& window : windows)
             settings.windows.push_back(parsed_length("--tau", window));
         for (const std::string& rate : rates)
-            settings.rates.push_back(parsed("--rate", rate, parse_bit_rate));
+            settings.rates.push_back(parsed_option<UsageError>("--rate", rate, parse_bit_rate));
         settings.json = json;
         return settings;
     }

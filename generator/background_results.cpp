@@ -1,5 +1,7 @@
 #include "generator/background_results.hpp"
 
+#include "generator/json_values.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -142,23 +144,6 @@ private:
 
 using Json = nlohmann::ordered_json;
 
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json();
-}
-
-Json seconds_json(const std::optional<Distribution>& values) {
-    if (!values)
-        return {};
-    Json json;
-    json["mean"] = values->mean;
-    json["p50"] = values->p50;
-    json["p95"] = values->p95;
-    json["p99"] = values->p99;
-    json["max"] = values->max;
-    return json;
-}
-
 Json count_json(const BackgroundCount& count) {
     Json json;
     json["messages"] = count.messages;
@@ -176,21 +161,21 @@ Json entry_json(const BackgroundEntryResult& result, const BackgroundEntry& entr
     json["asked_bits_per_second"] = result.asked_bits_per_second;
     json["offered_bits_per_second"] = or_null(result.offered_bits_per_second);
     json["received_bits_per_second"] = or_null(result.received_bits_per_second);
-    json["start_lateness_seconds"] = seconds_json(result.start_lateness_seconds);
-    json["completion_seconds"] = seconds_json(result.completion_seconds);
+    json["start_lateness_seconds"] = distribution_json(result.start_lateness_seconds);
+    json["completion_seconds"] = distribution_json(result.completion_seconds);
     json["by_size"] = Json::array();
     for (std::size_t i = 0; i < size_classes.size(); ++i) {
         Json each;
         each["size"] = size_classes[i].name;
         each["messages"] = result.by_size[i].messages;
-        each["completion_seconds"] = seconds_json(result.by_size[i].seconds);
+        each["completion_seconds"] = distribution_json(result.by_size[i].seconds);
         json["by_size"].push_back(std::move(each));
     }
     json["queries"] = Json();
     if (entry.pattern == BackgroundPattern::incast) {
         json["queries"]["planned"] = result.queries_planned;
         json["queries"]["complete"] = result.queries.messages;
-        json["queries"]["completion_seconds"] = seconds_json(result.queries.seconds);
+        json["queries"]["completion_seconds"] = distribution_json(result.queries.seconds);
     }
     json["messages_without_times"] = result.without_times;
     json["lost_connections"] = Json::array();

@@ -1,6 +1,7 @@
 #include "generator/dry_run.hpp"
 
 #include "collectors/units.hpp"
+#include "generator/json_values.hpp"
 #include "generator/plan_book.hpp"
 #include "generator/saturating.hpp"
 
@@ -76,10 +77,6 @@ Json buckets_json(const std::vector<WorkloadBucket>& buckets, const Workload& wo
                         {"ready_after_seconds", collectors::in_seconds(bucket.ready_after)},
                         {"needed_at_seconds", collectors::in_seconds(bucket.needed_at)}});
     return list;
-}
-
-Json or_null(const std::optional<std::uint64_t>& bytes) {
-    return bytes ? Json(*bytes) : Json(nullptr);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "generator/launch_record.hpp"
 
 #include "collectors/units.hpp"
+#include "generator/json_values.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,10 +18,6 @@ using collectors::format_duration;
 
 double seconds(nanoseconds time) {
     return 1e-9 * static_cast<double>(time.count());
-}
-
-Json seconds_or_null(const std::optional<nanoseconds>& time) {
-    return time ? Json(seconds(*time)) : Json();
 }
 
 /// An iteration begins when the one before has ended, and is late by as much as its first bucket is.

@@ -2,13 +2,14 @@
 
 #include "collectors/printable.hpp"
 #include "collectors/units.hpp"
+#include "generator/cpu_seconds.hpp"
+#include "generator/launch_start.hpp"
 #include "generator/results.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
 #include <sstream>
-#include <sys/resource.h>
 
 namespace generator {
 namespace {
@@ -28,16 +29,6 @@ std::string read_file(const std::filesystem::path& path) {
     std::ostringstream content;
     content << file.rdbuf();
     return content.str();
-}
-
-/// User and system time of this process so far.
-double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 std::optional<nanoseconds> shorter(const std::optional<nanoseconds>& a, const std::optional<nanoseconds>& b) {
@@ -200,45 +191,12 @@ EngineSettings LaunchStep::engine_settings(const Clock::time_point& start, Progr
     return settings;
 }
 
-/// On this host's steady clock. Throws on rank 0, whose clock counts, if it has passed.
-LaunchStep::Clock::time_point LaunchStep::steady_time(WallTime time) const {
-    const nanoseconds ahead = time - WallTime(std::chrono::system_clock::now());
-    if (leads() && ahead < 0ns)
-        throw std::runtime_error(fmt::format("--start-at {}: passed {} before all ranks were ready",
-                                             wall_time_text(time), collectors::format_duration(-ahead)));
-    return Clock::now() + ahead;
-}
-
-/// The same instant on all hosts, on this host's clock.
 LaunchStep::Clock::time_point LaunchStep::agree_on_start() {
-    const std::vector<ClockAlignment> clocks = links_.clocks->by_rank();
-    std::optional<Clock::time_point> of_rank_0;
-    if (record_.start_at) {
-        compare_wall_clocks(clocks);
-        of_rank_0 = links_.control.together([&] { return steady_time(record_.start_at->time); });
-    }
-    const Clock::time_point start = links_.control.agree_on_start(clocks, of_rank_0, start_delay);
-    record_.start_monotonic_ns = nanoseconds(start.time_since_epoch()).count();
-    return start;
-}
-
-void LaunchStep::compare_wall_clocks(const std::vector<ClockAlignment>& clocks) {
-    const nanoseconds wall_ahead_of_steady = WallTime(std::chrono::system_clock::now()).time_since_epoch() -
-                                             nanoseconds(Clock::now().time_since_epoch());
-    const std::vector<std::string> aheads =
-        links_.control.all_gather(std::to_string(wall_ahead_of_steady.count()));
-    std::set<std::string> seen{launch_.ranks[0].addresses.host};
-    for (std::size_t rank = 1; leads() && rank < aheads.size(); ++rank) {
-        const std::string& host = launch_.ranks[rank].addresses.host;
-        const ClockOffset steady = clocks[rank].start.value_or(ClockOffset{});
-        if (seen.insert(host).second)
-            record_.start_at->clocks.push_back(
-                {host, nanoseconds(std::stoll(aheads[rank])) - wall_ahead_of_steady - steady.offset,
-                 steady.error});
-    }
-    if (leads() && !settings().json)
+    const Clock::time_point start = agree_on_launch_start(links_, record_, launch_.ranks, start_delay);
+    if (record_.start_at && leads() && !settings().json)
         collectors::print_safely("{}", start_at_text(*record_.start_at));
     std::fflush(stdout);
+    return start;
 }
 
 /// Everything between the agreement on the start and the last byte: no MPI here.

@@ -1,17 +1,13 @@
 #pragma once
 
 #include "generator/agreement.hpp"
-#include "generator/background_traffic.hpp"
-#include "generator/control_plane.hpp"
 #include "generator/engine.hpp"
+#include "generator/launch_links.hpp"
 #include "generator/launch_record.hpp"
 #include "generator/launch_results.hpp"
-#include "generator/lifelines.hpp"
 #include "generator/nic_sampling.hpp"
 #include "generator/progress.hpp"
-#include "generator/run_clocks.hpp"
 #include "generator/run_directory.hpp"
-#include "generator/stop_request.hpp"
 #include "generator/switch_sampling.hpp"
 
 #include <asio/io_context.hpp>
@@ -24,25 +20,6 @@
 #include <vector>
 
 namespace generator {
-
-/// What connects the ranks as long as the launch lasts.
-struct LaunchLinks {
-    LaunchLinks(MpiSession& mpi, StopRequest& stop_request)
-        : session(mpi), stop(stop_request), control(mpi, stop_request), context(1),
-          lifelines(control.rank(), stop_request) {}
-
-    bool leads() const { return control.rank() == 0; } ///< the launch
-
-    MpiSession& session;
-    StopRequest& stop;
-    ControlPlane control;                        ///< of all ranks
-    std::optional<ControlPlane> job_control;     ///< of this rank's job
-    asio::io_context context;                    ///< of the data connections while they are opened
-    Lifelines lifelines;                         ///< in use when there are several jobs
-    std::optional<RunClocks> clocks;             ///< of the hosts of all jobs
-    Connections connections;                     ///< of this rank, while no step has them
-    std::optional<BackgroundTraffic> background; ///< of a job whose profile has some; lasts for one step
-};
 
 /// One stretch of traffic, with a directory of its own: a launch has one, or is a sweep of several, in some
 /// of which not all jobs take part.
@@ -98,9 +75,7 @@ private:
     void start_sampling();
     std::unique_ptr<Payload> payload();
     EngineSettings engine_settings(const Clock::time_point& start, Progress* progress);
-    Clock::time_point steady_time(WallTime time) const;
     Clock::time_point agree_on_start();
-    void compare_wall_clocks(const std::vector<ClockAlignment>& clocks);
     RankReport send_traffic();
     BackgroundReport end_background(bool complete);
     void run_engine(Clock::time_point start, RankReport& report);

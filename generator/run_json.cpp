@@ -1,4 +1,5 @@
 #include "collectors/summary_json.hpp"
+#include "generator/json_values.hpp"
 #include "generator/run_record.hpp"
 #include "generator/switch_results.hpp"
 
@@ -10,23 +11,6 @@ namespace generator {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json();
-}
-
-Json distribution_json(const std::optional<Distribution>& values) {
-    Json json;
-    if (!values)
-        return json;
-    json["mean"] = values->mean;
-    json["p50"] = values->p50;
-    json["p95"] = values->p95;
-    json["p99"] = values->p99;
-    json["max"] = values->max;
-    return json;
-}
 
 Json gating_json(const std::vector<Gate>& gates) {
     Json json;

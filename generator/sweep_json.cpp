@@ -1,3 +1,4 @@
+#include "generator/json_values.hpp"
 #include "generator/sweep_record.hpp"
 
 #include <nlohmann/json.hpp>
@@ -8,19 +9,6 @@ namespace generator {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-    return value ? Json(*value) : Json();
-}
-
-Json seconds_or_null(const std::optional<nanoseconds>& time) {
-    return time ? Json(collectors::in_seconds(*time)) : Json();
-}
-
-Json text_or_null(const std::string& text) {
-    return text.empty() ? Json() : Json(text);
-}
 
 Json job_json(const SweepJob& job) {
     Json json;

@@ -1,5 +1,6 @@
 #include "generator/verdict.hpp"
 
+#include "generator/json_values.hpp"
 #include "generator/measured_values.hpp"
 
 #include <algorithm>
@@ -125,10 +126,6 @@ Judgement judge_one(const Expectation& expectation, const Json& run) {
     return *decisive;
 }
 
-Json number_or_null(const std::optional<double>& value) {
-    return value ? Json(*value) : Json();
-}
-
 } // namespace
 
 std::vector<std::string> Verdict::reasons() const {
@@ -175,11 +172,11 @@ Json verdict_json(const Verdict& verdict) {
         Json entry;
         entry["text"] = each.text;
         entry["result"] = to_text(each.result);
-        entry["measured"] = number_or_null(each.measured);
-        entry["lower"] = number_or_null(each.lower);
-        entry["upper"] = number_or_null(each.upper);
+        entry["measured"] = or_null(each.measured);
+        entry["lower"] = or_null(each.lower);
+        entry["upper"] = or_null(each.upper);
         entry["unit"] = to_text(each.unit);
-        entry["limit"] = number_or_null(each.limit);
+        entry["limit"] = or_null(each.limit);
         entry["where"] = each.where.empty() ? Json() : Json(each.where);
         entry["reason"] = each.reason;
         json["expectations"].push_back(std::move(entry));

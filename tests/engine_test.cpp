@@ -1,3 +1,4 @@
+#include "generator/cpu_seconds.hpp"
 #include "tests/catch.hpp"
 #include "tests/loopback_job.hpp"
 
@@ -5,7 +6,6 @@
 #include <asio/write.hpp>
 
 #include <numeric>
-#include <sys/resource.h>
 
 using namespace generator;
 using namespace std::chrono_literals;
@@ -28,15 +28,6 @@ Workload all_reduces(const std::vector<std::uint64_t>& sizes, std::uint64_t elem
         workload.later_iterations.push_back({{.bytes = bytes}, 0, 10ms, 10ms});
     workload.first_iteration = workload.later_iterations;
     return workload;
-}
-
-double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& t) {
-        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 } // namespace

@@ -6,14 +6,9 @@ set -uo pipefail
 testbed=$1
 program=$2
 export GRADBURST_PROFILES=${3:?folder of profiles}
-name=gbj$$x # a name of its own: ends in a letter, for host numbers follow
-out=$(mktemp -d)
-chmod 755 "$out"
-trap '"$testbed" down --name "$name" >/dev/null 2>&1; rm -rf "$out"' EXIT
-
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
-"$testbed" run --name "$name" --hosts 2 -- true >"$out/probe" 2>&1 ||
-  { echo "skipped: no testbed here: $(tail -1 "$out/probe")"; exit 77; }
+# shellcheck source=tests/testbed_runs.sh
+. "$(dirname "$0")/testbed_runs.sh"
+prepare_testbed
 
 # ResNet-50 with bytes scaled by 1/100 sends for 12 ms and computes for 1 s. Here it computes for 100 ms, and sends three times
 # the bytes: a burst of 37 ms in an iteration of 137 ms, which half a period keeps 31 ms apart. The rings go around in different

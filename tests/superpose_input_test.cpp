@@ -116,8 +116,12 @@ TEST_CASE("a trace is repeated by whole periods", "[superpose]") {
     const tools::SuperposeSettings settings = two_windows(2);
     const OrderedJson document = tools::superpose_json({trace}, settings, 2);
     CHECK(document["covered_seconds"].get<double>() == Approx(0.1));
-    CHECK(document["overlap"]["lower"].get<double>() < 0.2); // 2 L / T
-    CHECK(document["overlap"]["upper"].get<double>() > 0.2);
+    tools::SuperposeSettings many = settings;
+    many.phases = 20'000;
+    const OrderedJson sharper = tools::superpose_json({trace}, many, 2);
+    CHECK(sharper["overlap"]["share"].get<double>() ==
+          Approx(0.2).margin(4 * std::sqrt(0.2 * 0.8 / 20'000))); // 2 L / T, four standard errors
+    CHECK(sharper["overlap"]["upper"].get<double>() - sharper["overlap"]["lower"].get<double>() < 0.012);
     CHECK(document["backlog"]["bytes"]["max"].get<double>() <= 1.25e6); // C L
     CHECK(document["convergence"]["steps"].size() == 4);
     CHECK(document["convergence"]["steps"][3]["overlap"] == document["overlap"]);

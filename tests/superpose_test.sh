@@ -8,15 +8,9 @@ testbed=$1
 gradburst=$2
 plan=$3
 report=$4
-name=gbp$$x # a name of its own: ends in a letter, for host numbers follow
-out=$(mktemp -d)
-chmod 755 "$out"
-trap '"$testbed" down --name "$name" >/dev/null 2>&1; rm -rf "$out"' EXIT
-
-command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
-grep -qw reno /proc/sys/net/ipv4/tcp_available_congestion_control || { echo "skipped: no reno"; exit 77; }
-"$testbed" run --name "$name" --hosts 2 -- true >"$out/probe" 2>&1 ||
-  { echo "skipped: no testbed here: $(tail -1 "$out/probe")"; exit 77; }
+# shellcheck source=tests/testbed_runs.sh
+. "$(dirname "$0")/testbed_runs.sh"
+prepare_testbed reno
 
 # One-way bursts of 21 and 17 ms at 1 Gbit/s, which fit into TCP's window once it has grown, so that nobody waits for an
 # acknowledgement; reno, because cubic stops growing its window as soon as the round trip gets longer, which a queue makes it.

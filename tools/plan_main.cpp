@@ -1,3 +1,4 @@
+#include "collectors/parsed_option.hpp"
 #include "collectors/printable.hpp"
 #include "collectors/trace_file.hpp"
 #include "generator/field_options.hpp"
@@ -46,15 +47,6 @@ struct Options {
     bool json = false;
 };
 
-template <typename Parse>
-auto parsed(const std::string& option, const std::string& text, Parse parse) {
-    try {
-        return parse(text);
-    } catch (const std::invalid_argument& error) {
-        throw UserError(option + ": " + error.what());
-    }
-}
-
 void add_options(CLI::App& app, Options& options) {
     app.add_option("profile", options.profile, "Name of a profile, or path of a JSON file")->required();
     app.add_option("--ranks", options.settings.ranks, "How many ranks")->required();
@@ -84,16 +76,19 @@ void add_options(CLI::App& app, Options& options) {
 
 void complete_settings(Options& options) {
     tools::PlanSettings& settings = options.settings;
-    settings.step_latency = parsed("--step-latency", options.step_latency, collectors::parse_duration);
+    settings.step_latency = collectors::parsed_option<UserError>("--step-latency", options.step_latency,
+                                                                 collectors::parse_duration);
     for (const std::string& window : options.windows)
-        settings.windows.push_back(parsed("--tau", window, collectors::parse_duration));
+        settings.windows.push_back(
+            collectors::parsed_option<UserError>("--tau", window, collectors::parse_duration));
     for (const nanoseconds window : settings.windows)
         if (window.count() == 0)
             throw UserError("--tau: must be greater than 0");
     if (settings.windows.empty())
         settings.windows.assign(collectors::standard_windows().begin(), collectors::standard_windows().end());
     for (const std::string& rate : options.rates)
-        settings.rates.push_back(parsed("--rate", rate, collectors::parse_bit_rate));
+        settings.rates.push_back(
+            collectors::parsed_option<UserError>("--rate", rate, collectors::parse_bit_rate));
 }
 
 int run(int argument_count, char** arguments) {

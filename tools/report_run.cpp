@@ -1,5 +1,6 @@
 #include "tools/report_run.hpp"
 
+#include "generator/json_values.hpp"
 #include "tools/report_order.hpp"
 #include "tools/report_sections.hpp"
 #include "tools/trace_numbers.hpp"
@@ -18,10 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using generator::Expectation;
-
-Json or_null(const std::optional<double>& value) {
-    return value ? Json(*value) : Json();
-}
+using generator::or_null;
 
 Json copied(const Json& document, const std::string& path, Json otherwise) {
     Json found = section_in(document, path);

@@ -1,5 +1,6 @@
 #include "tools/superpose_command.hpp"
 
+#include "collectors/parsed_option.hpp"
 #include "tools/report_figure.hpp"
 #include "tools/report_files.hpp"
 #include "tools/superpose_report.hpp"
@@ -29,18 +30,8 @@ constexpr std::int64_t most_phases = 1'000'000; // some 100 MB of results
 constexpr std::int64_t usual_phases = 10'000;
 constexpr std::int64_t most_threads = 1024;
 
-/// Reads an option with `parse`; a mistake names the option.
-template <class Parse>
-auto parsed(const char* option, const std::string& text, Parse parse) {
-    try {
-        return parse(text);
-    } catch (const std::invalid_argument& error) {
-        throw UserError(fmt::format("{}: {}", option, error.what()));
-    }
-}
-
 nanoseconds parsed_length(const char* option, const std::string& text) {
-    const nanoseconds length = parsed(option, text, collectors::parse_duration);
+    const nanoseconds length = collectors::parsed_option<UserError>(option, text, collectors::parse_duration);
     if (length.count() == 0)
         throw UserError(fmt::format("{}: must be greater than 0", option));
     return length;
@@ -56,7 +47,8 @@ std::vector<nanoseconds> parsed_offsets(const SuperposeOptions& options, std::si
     std::vector<nanoseconds> offsets;
     for (const std::string& text : options.offsets)
         offsets.push_back(text == "0" ? nanoseconds(0)
-                                      : parsed("--offsets", text, collectors::parse_duration));
+                                      : collectors::parsed_option<UserError>("--offsets", text,
+                                                                             collectors::parse_duration));
     if (offsets.empty())
         return offsets;
     if (offsets.size() != jobs)
@@ -85,12 +77,14 @@ SuperposeSettings settings_of(const SuperposeOptions& options) {
     if (settings.windows.empty())
         settings.windows.assign(collectors::standard_windows().begin(), collectors::standard_windows().end());
     if (!options.rate.empty()) {
-        settings.rate = parsed("--rate", options.rate, collectors::parse_bit_rate);
+        settings.rate =
+            collectors::parsed_option<UserError>("--rate", options.rate, collectors::parse_bit_rate);
         if (settings.rate->bits_per_second == 0)
             throw UserError("--rate: must be greater than 0");
     }
     for (const std::string& text : options.buffers)
-        settings.buffers.push_back(parsed("--buffer", text, collectors::parse_byte_size));
+        settings.buffers.push_back(
+            collectors::parsed_option<UserError>("--buffer", text, collectors::parse_byte_size));
     if (!settings.buffers.empty() && !settings.rate)
         throw UserError("--buffer: needs --rate, the link in front of which it stands");
     settings.created_at = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));

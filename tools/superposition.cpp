@@ -1,5 +1,7 @@
 #include "tools/superposition.hpp"
 
+#include "generator/draws.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -9,13 +11,7 @@
 namespace tools {
 namespace {
 
-/// splitmix64 (Steele, Lea, Flood 2014): a good mix of any 64-bit value.
-std::uint64_t mix(std::uint64_t value) {
-    value += 0x9e3779b97f4a7c15u;
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebu;
-    return value ^ (value >> 31);
-}
+constexpr std::uint64_t phase_stream = 1;
 
 /// Adds a job's cells from `at` on, again and again, until the sum is full.
 void add_cyclic(std::span<const double> bytes, std::size_t at, std::span<double> sum) {
@@ -80,9 +76,9 @@ std::size_t summed_cells(const Superposition& superposition) {
 std::vector<double> random_starts(const Superposition& superposition, std::uint64_t seed, std::size_t draw) {
     std::vector<double> starts;
     for (std::size_t job = 0; job < superposition.jobs.size(); ++job) {
-        const std::uint64_t bits = mix(mix(mix(seed) ^ draw) ^ job);
-        starts.push_back(static_cast<double>(bits >> 11) * 0x1p-53 *
-                         static_cast<double>(superposition.jobs[job]->bytes.size()));
+        const double phase =
+            generator::Draws(seed, phase_stream, job, static_cast<std::int64_t>(draw)).uniform();
+        starts.push_back(phase * static_cast<double>(superposition.jobs[job]->bytes.size()));
     }
     return starts;
 }

@@ -38,7 +38,7 @@ struct Superposition {
 std::size_t summed_cells(const Superposition& superposition);
 
 /// Where each job's traffic stands when a draw begins: evenly spread over its cells. A function of its
-/// arguments alone (splitmix64 as a counter-based generator), so that results do not depend on threads.
+/// arguments alone (generator::Draws), so that results do not depend on threads.
 std::vector<double> random_starts(const Superposition& superposition, std::uint64_t seed, std::size_t draw);
 
 /// What each draw gave.

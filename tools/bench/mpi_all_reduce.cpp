@@ -1,6 +1,8 @@
 // Times MPI_Allreduce of float32 sums, one after the other: what gradburst's ring is compared with.
 //   mpirun -n 4 mpi_all_reduce BYTES ITERATIONS WARMUP
 // Rank 0 prints one line of JSON. An all-reduce takes as long as its slowest rank needs.
+#include "generator/cpu_seconds.hpp"
+
 #include <mpi.h>
 
 #include <algorithm>
@@ -13,7 +15,6 @@
 #include <limits>
 #include <malloc.h>
 #include <stdexcept>
-#include <sys/resource.h>
 #include <vector>
 
 namespace {
@@ -41,21 +42,12 @@ Settings settings_from(int argument_count, char** arguments) {
     return settings;
 }
 
-/// Open MPI allocates a temporary buffer in every all-reduce. By default malloc gives large blocks back to the
-/// kernel, and touching fresh pages then takes several times as long as the network does.
+/// Open MPI allocates a temporary buffer in every all-reduce. By default malloc gives large blocks back to
+/// the kernel, and touching fresh pages then takes several times as long as the network does.
 void keep_freed_memory() {
     mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
     mallopt(M_TOP_PAD, 64 << 20);
-}
-
-double cpu_seconds() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    const auto seconds = [](const timeval& time) {
-        return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-    };
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 struct Measured {
@@ -75,13 +67,13 @@ Measured measure(const Settings& settings, int world_size) {
     Measured measured;
     measured.seconds.reserve(settings.iterations);
     MPI_Barrier(MPI_COMM_WORLD);
-    const double cpu_before = cpu_seconds();
+    const double cpu_before = generator::cpu_seconds();
     for (std::size_t i = 0; i < settings.iterations; ++i) {
         const Clock::time_point start = Clock::now();
         all_reduce();
         measured.seconds.push_back(Seconds(Clock::now() - start).count());
     }
-    measured.cpu_seconds = cpu_seconds() - cpu_before;
+    measured.cpu_seconds = generator::cpu_seconds() - cpu_before;
     if (std::any_of(sums.begin(), sums.end(),
                     [&](float sum) { return sum != static_cast<float>(world_size); }))
         throw std::runtime_error("an all-reduce gave a wrong sum");
