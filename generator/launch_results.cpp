@@ -2,7 +2,7 @@
 
 #include "collectors/printable.hpp"
 #include "generator/rank_report.hpp"
-#include "generator/results.hpp"
+#include "generator/publication.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,6 @@
 #pragma once
 
-#include "generator/failure.hpp"
 #include "generator/rank_report.hpp"
-#include "generator/run_directory.hpp"
 #include "generator/run_record.hpp"
 #include "generator/switch_sampling.hpp"
 
@@ -41,25 +39,7 @@ void add_interfaces(JobResult& job, const std::vector<const JobResult*>& others,
 /// The record of a run that something ended before its metrics were computed: complete it is not.
 RunRecord without_metrics(RunRecord record, std::string_view why);
 
-/// Writes the traces of hosts that do not share rank 0's files. Returns the names of what could not be
-/// written; standard error says why.
-std::vector<std::string> keep_remote_traces(const std::vector<std::optional<RankReport>>& reports,
-                                            RunDirectory& directory);
-
-/// Writes what need not be computed: timeline.csv, tcp.csv, background.csv, and run.json as it shall stay if
-/// `publish` does not come to replace it. Returns what could not be written, too.
-std::vector<std::string> keep(const JobResult& job, RunDirectory& directory);
-
-/// How a job ended, with the verdict on it.
-struct Published {
-    RunRecord record;
-    int exit_code = success;
-};
-
-/// Writes metrics.prom and run.json (a run that lacks another file has failed there), prints the result
-/// (text, or run.json with --json) on standard output and errors on standard error, with the job's name in
-/// front; `quiet`: errors alone. `unwritten` is what could not be kept.
-Published publish(RunRecord record, RunDirectory& directory, std::vector<std::string> unwritten,
-                  bool quiet = false);
+/// Of each rank, in order; empty for one that did not answer.
+std::vector<Timeline> timelines_of(const std::vector<std::optional<RankReport>>& reports);
 
 } // namespace generator

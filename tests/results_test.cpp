@@ -1,5 +1,5 @@
 #include "generator/failure.hpp"
-#include "generator/results.hpp"
+#include "generator/publication.hpp"
 #include "tests/catch.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/text.hpp"
