@@ -22,13 +22,16 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view traces = "nic";
+constexpr std::string_view characters_of_folders = // of jobs and steps
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 constexpr std::array contents{"sweep.json", "launch.json",    "jobs.json",   "run.json",    "timeline.csv",
                               "tcp.csv",    "background.csv", traces.data(), "metrics.prom"};
 
 void remove_contents(const fs::path& path) {
     std::error_code error;
+    fs::remove_all(path / traces, error);
     for (const char* name : contents)
-        fs::remove_all(path / name, error);
+        fs::remove(path / name, error); // a folder of that name with something in it is not ours
     for (const char* name : {"report.json", "report.html"}) // they tell of the run that goes
         fs::remove(path / name, error);
 }
@@ -36,18 +39,21 @@ void remove_contents(const fs::path& path) {
 /// The folders that a file of ours names in its list, below `path`; none if it does not tell.
 std::vector<fs::path> named_folders(const fs::path& path, const char* name, const char* list,
                                     const char* key) {
+    std::vector<fs::path> folders;
+    std::error_code error;
+    if (!fs::is_regular_file(path / name, error)) // a pipe would be waited for
+        return folders;
     std::ifstream file(path / name);
     const nlohmann::json document = nlohmann::json::parse(file, nullptr, false);
-    std::vector<fs::path> folders;
     if (!document.is_object() || !document.contains(list) || !document[list].is_array())
         return folders;
     for (const nlohmann::json& each : document[list]) {
         const bool named = each.is_object() && each.contains(key) && each[key].is_string();
         const std::string below = named ? each[key].get<std::string>() : "";
         const fs::path folder = path / below;
-        // A link, and a name that leads elsewhere, are not of gradburst's making.
-        if (!below.empty() && fs::path(below).filename() == below && below != "." && below != ".." &&
-            fs::symlink_status(folder).type() == fs::file_type::directory)
+        // A link, and a name that may lead elsewhere, are not of gradburst's making.
+        if (!below.empty() && below.find_first_not_of(characters_of_folders) == std::string::npos &&
+            fs::symlink_status(folder, error).type() == fs::file_type::directory)
             folders.push_back(folder);
     }
     return folders;

@@ -4,6 +4,8 @@
 #include "tests/temporary_folder.hpp"
 #include "tests/text.hpp"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -220,6 +222,23 @@ TEST_CASE("a launch that is replaced takes its jobs' folders with it and no othe
     CHECK(entries(scratch / "run") == std::set<std::string>{"linked", "nic", "other"});
     for (const char* name : {"elsewhere", "run/other"})
         CHECK(text_of(scratch / name / "run.json") == "mine");
+}
+
+TEST_CASE("what only looks like a launch is not followed, waited for, or emptied", "[run_directory]") {
+    const tests::TemporaryFolder scratch;
+    const auto overwrite = [&] { RunDirectory::create(scratch / "run", true); };
+    write_text(scratch / "mine", "mine");
+    fs::create_directories(scratch / "run");
+    write_text(scratch / "run/launch.json", R"({"jobs": [{"name": "..\u0000x"}, {"name": "a/../.."}]})");
+    overwrite();
+    CHECK(text_of(scratch / "mine") == "mine");
+    REQUIRE(::mkfifo((scratch / "run/launch.json").c_str(), 0600) == 0);
+    overwrite();
+    CHECK(entries(scratch / "run") == std::set<std::string>{"nic"});
+    fs::create_directories(scratch / "run/run.json");
+    write_text(scratch / "run/run.json/notes", "mine");
+    overwrite();
+    CHECK(text_of(scratch / "run/run.json/notes") == "mine");
 }
 
 TEST_CASE("a job's folder that stands already is used if it is empty or of a launch cut short",
