@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A long run at half the shaped rate: does memory stay constant, does the schedule drift, is every sample that is missing explained?
-# soak.sh TESTBED GRADBURST [DURATION [RATE]]: prints every figure and checks it. For hours, by hand; ctest runs a minute of it (slow).
+# soak.sh TESTBED GRADBURST [DURATION [RATE]]: prints every figure and checks it. By hand: ctest does not run it. SOAK_FOLDER keeps what
+# was measured.
 set -uo pipefail
 
 testbed=$1
