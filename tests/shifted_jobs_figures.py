@@ -1,4 +1,7 @@
-"""What shifted_jobs_test.sh prints and checks: attempt RUN NUMBER MOST (exit code 1: put aside), or check FOLDER-OF-RUNS."""
+"""What shifted_jobs_test.sh prints and checks after a round: FOLDER-OF-RUNS CONGESTION-CONTROL ROUND MOST-ROUNDS.
+
+Exit code 0: all holds. 3: what takes time does not hold yet, and there are rounds left. 1: it fails.
+"""
 
 import csv
 import glob
@@ -46,14 +49,16 @@ def late(job):
 
 
 def fit(run):
-    """The measured iterations whose buckets started in time and, of two jobs, that began and ended as far apart as planned."""
+    """The measured iterations whose buckets started in time and, of two jobs, before one began or ended at another time than planned."""
     jobs = [f"{run}/a", f"{run}/b"] if os.path.exists(f"{run}/launch.json") else [run]
     in_time = [number for number, worst in enumerate(map(max, zip(*map(late, jobs)))) if number >= WARMUP and worst <= LATE]
     if len(jobs) == 1:
         return in_time
     planned = json.load(open(f"{run}/launch.json"))["jobs"][1]["offset_seconds"]["planned"]
-    kept = offsets(run)
-    return [number for number in in_time if all(abs(offset - planned) <= SLACK for offset in kept[number])]
+    apart = [all(abs(offset - planned) <= SLACK for offset in pair) for pair in offsets(run)]
+    # Congestion control remembers for some round trips what it met: an iteration after one that met the other job is not like it.
+    kept = apart.index(False) if False in apart else len(apart)
+    return [number for number in in_time if number < kept]
 
 
 def median(job, numbers):
@@ -74,71 +79,81 @@ def backlog(run, numbers):
     return longest
 
 
-def attempt(run, number, most):
-    count = len(fit(run))
-    end = "" if count >= FEWEST else "; put aside" if number < most else "; this one counts nevertheless"
-    print(f"figures: {os.path.basename(run)}, attempt {number} of {most}: {count} fit iterations, at least {FEWEST}{end}", flush=True)
-    return count >= FEWEST
+def network(run):
+    rtt = run["tcp"]["rtt_seconds"]
+    ports = run["switch_ports"]
+    return (f"switch backlog {max(port['max_backlog_bytes'] for port in ports)} B, drops {sum(port['drops'] for port in ports)}, "
+            f"retransmits {run['tcp']['retransmitted_segments']}, rtt p50 {milliseconds(rtt['p50'])} p99 {milliseconds(rtt['p99'])}")
 
 
-def check_all(out):
-    print(f"figures: fit are measured iterations whose buckets started within {milliseconds(LATE)} and, of two jobs, that began and "
-          f"ended as far apart as planned, within {milliseconds(SLACK)}; their medians are of rank 0")
-    failures = []
+def wrong(result, congestion):
+    """What makes a run another one than was asked for, whatever its times are."""
+    strangers = [warning for warning in result["warnings"] if "OTHER TRAFFIC" in warning or "MISSING" in warning]
+    ended = [] if result["status"] == "complete" else [f"it is {result['status']}"]
+    used = result["context"]["congestion_control"]
+    return ended + strangers + ([] if used == congestion else [f"it ran with {used}"])
 
-    def check(rule, holds, figures):
-        print(("ok:     " if holds else "FAILED: ") + rule + ": " + figures)
-        if not holds:
-            failures.append(rule)
 
-    def network(run):
-        rtt = run["tcp"]["rtt_seconds"]
-        ports = run["switch_ports"]
-        return (f"switch backlog {max(port['max_backlog_bytes'] for port in ports)} B, drops {sum(port['drops'] for port in ports)}, "
-                f"retransmits {run['tcp']['retransmitted_segments']}, rtt p50 {milliseconds(rtt['p50'])} p99 {milliseconds(rtt['p99'])}")
+class Way:
+    """The rounds of one way of running, of which the one with the shortest median counts."""
 
-    for congestion in ("cubic", "bbr"):
-        alone = read(f"{out}/{congestion}-alone")
-        alone_p50 = alone["iterations"]["seconds"]["p50"]
-        fit_alone = fit(f"{out}/{congestion}-alone")
-        print(f"figures: {congestion} alone: iteration p50 {milliseconds(alone_p50)} (predicted "
-              f"{milliseconds(alone['iterations']['predicted_seconds'])}), {len(fit_alone)} fit; {network(alone)}")
-        check(f"{congestion} alone: some iterations started in time", len(fit_alone) >= FEWEST, f"{len(fit_alone)} fit")
-        slowest, queue = {}, {}
-        for way in ("aligned", "shifted"):
-            run = f"{out}/{congestion}-{way}"
-            for job in "ab":
-                result = read(f"{run}/{job}")
+    def __init__(self):
+        self.rounds = []  # (seconds, run, iterations) of each that has enough of them
+
+    def add(self, run, jobs):
+        numbers = fit(run)
+        if len(numbers) >= FEWEST:
+            self.rounds.append((max(median(job, numbers) for job in jobs), run, numbers))
+        return len(numbers)
+
+    def best(self):
+        return min(self.rounds)
+
+
+def check_round(out, congestion, number, most):
+    ways = {name: Way() for name in ("alone", "aligned", "shifted")}
+    mistakes = []
+    for name, way in ways.items():
+        for round_ in range(1, number + 1):
+            run = f"{out}/{congestion}-{name}-{round_}"
+            jobs = [run] if name == "alone" else [f"{run}/a", f"{run}/b"]
+            count = way.add(run, jobs)
+            if round_ < number:
+                continue
+            for job in jobs:
+                result = read(job)
                 seconds = result["iterations"]["seconds"]
-                print(f"figures: {congestion} {way} {job}: iteration p50 {milliseconds(seconds['p50'])}, p99 "
-                      f"{milliseconds(seconds['p99'])}, {seconds['p50'] / alone_p50:.3f} x alone; {network(result)}")
-                check(f"{congestion} {way} {job}: complete, with {congestion}",
-                      result["status"] == "complete" and result["context"]["congestion_control"] == congestion, result["status"])
-                strangers = [warning for warning in result["warnings"] if "OTHER TRAFFIC" in warning or "MISSING" in warning]
-                check(f"{congestion} {way} {job}: the counters hold the two jobs, and nothing else", not strangers,
-                      "; ".join(strangers) or "none")
-            apart = [start for start, _ in offsets(run)]
-            numbers = fit(run)
-            print(f"figures: {congestion} {way}: job b after job a: first iteration {milliseconds(apart[0])}, last "
-                  f"{milliseconds(apart[-1])}; {len(numbers)} iterations fit")
-            check(f"{congestion} {way}: some iterations started in time and as far apart as planned", len(numbers) >= FEWEST,
-                  f"{len(numbers)} fit")
-            if len(numbers) >= FEWEST and len(fit_alone) >= FEWEST:
-                slowest[way] = max(median(f"{run}/{job}", numbers) for job in "ab") / median(f"{out}/{congestion}-alone", fit_alone)
-                queue[way] = backlog(run, numbers)
-        if len(slowest) < 2:
-            continue
-        # Two rings at half the rate each would take 1.27 times as long.
-        check(f"{congestion}: aligned, an iteration takes at least 1.1 times as long as alone", slowest["aligned"] >= 1.1,
-              f"{slowest['aligned']:.3f} x")
-        check(f"{congestion}: shifted by half a period, it takes as long as alone, within 3 %", slowest["shifted"] <= 1.03,
-              f"{slowest['shifted']:.3f} x")
-        # At a port two connections meet: what each may have on its way piles up there.
-        check(f"{congestion}: aligned, the switch's queues are at least twice as long as shifted",
-              queue["aligned"] >= 2 * queue["shifted"], f"{queue['aligned']} B against {queue['shifted']} B")
-    return not failures
+                print(f"figures: {os.path.relpath(job, out)}: iteration p50 {milliseconds(seconds['p50'])}, "
+                      f"p99 {milliseconds(seconds['p99'])} (predicted {milliseconds(result['iterations']['predicted_seconds'])}); {network(result)}")
+                mistakes += [f"{os.path.relpath(job, out)}: {what}" for what in wrong(result, congestion)]
+            apart = "" if name == "alone" else "; job b after job a: first iteration {}, last {}".format(
+                *(milliseconds(offsets(run)[place][0]) for place in (0, -1)))
+            print(f"figures: {os.path.basename(run)}: {count} fit iterations, at least {FEWEST}{apart}")
+    for mistake in mistakes:
+        print(f"FAILED: the counters hold the two jobs and nothing else, which ran to their end: {mistake}")
+    if mistakes:
+        return 1
+
+    rules = [(f"{congestion} {name}: enough iterations are fit in a round", bool(way.rounds), f"{len(way.rounds)} of {number} rounds")
+             for name, way in ways.items()]
+    if all(way.rounds for way in ways.values()):
+        alone = ways["alone"].best()[0]
+        ratio = {name: way.best()[0] / alone for name, way in ways.items()}
+        queue = {name: backlog(*ways[name].best()[1:]) for name in ("aligned", "shifted")}
+        rules += [
+            # Two rings at half the rate each would take 1.27 times as long.
+            (f"{congestion}: aligned, an iteration takes at least 1.1 times as long as alone", ratio["aligned"] >= 1.1,
+             f"{ratio['aligned']:.3f} x"),
+            (f"{congestion}: shifted by half a period, it takes as long as alone, within 3 %", ratio["shifted"] <= 1.03,
+             f"{ratio['shifted']:.3f} x"),
+            # At a port two connections meet: what each may have on its way piles up there.
+            (f"{congestion}: aligned, the switch's queues are at least twice as long as shifted", queue["aligned"] >= 2 * queue["shifted"],
+             f"{queue['aligned']} B against {queue['shifted']} B")]
+    last = number == most or all(holds for _, holds, _ in rules)
+    for rule, holds, found in rules:
+        print(("ok:     " if holds else "FAILED: " if last else "not yet: ") + f"{rule}: {found} (round {number} of at most {most})")
+    return 0 if all(holds for _, holds, _ in rules) else 1 if last else 3
 
 
 if __name__ == "__main__":
-    done = attempt(sys.argv[2], int(sys.argv[3]), int(sys.argv[4])) if sys.argv[1] == "attempt" else check_all(sys.argv[2])
-    sys.exit(0 if done else 1)
+    sys.exit(check_round(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])))
